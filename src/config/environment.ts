@@ -60,7 +60,7 @@ function readOne(
   if (!read.ok)
     addAll(
       into.flaws,
-      read.flaws.map((flaw) => describeFlaw({ ...flaw, field: `${name} (${flaw.field})`, allowed: key.allowed })),
+      read.flaws.map((flaw) => describeFlaw({ ...flaw, field: `${name} (${flaw.field})` })),
     )
   else if (!(key.zeroKeeps && read.value === 0)) into.values.set(path, read.value)
 }

@@ -1,6 +1,10 @@
 import { z } from 'zod'
+import { AUDIT_ACTIONS, AUDITED_KINDS } from '../core/audit-words.ts'
 import { anyJson, moment, pageOf, paging } from './common.ts'
 import { named, type Shape } from './shape.ts'
+
+const kind = named('AuditedKind', z.enum(AUDITED_KINDS), 'The kind of thing it was done to.')
+const action = named('AuditAction', z.enum(AUDIT_ACTIONS), 'What was done to what.')
 
 const audit = named(
   'AuditRecord',
@@ -9,8 +13,8 @@ const audit = named(
     org_id: z.string(),
     at: moment,
     actor: z.string().describe('A key, a member, or the program itself (`library`, `system`, `signal`).'),
-    action: z.string().describe('`schedule.update`, `run.cancel`, …'),
-    object: z.strictObject({ kind: z.string(), id: z.string() }),
+    action: action.describe('`schedule.update`, `run.cancel`, …'),
+    object: z.strictObject({ kind, id: z.string() }),
     before: anyJson,
     after: anyJson,
     hash: z.string().describe('SHA-256 of the previous hash and this record, in hexadecimal.'),

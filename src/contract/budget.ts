@@ -2,43 +2,65 @@ import { z } from 'zod'
 import { BUDGET_ALERT_KINDS } from '../core/alerts.ts'
 import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_UNITS } from '../core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../core/budget/budget-period.ts'
-import { id, moment, pageOf } from './common.ts'
+import { MAX_AMOUNT, NO_AMOUNTS, parseAmounts } from '../core/budget/amount.ts'
+import type { Flaw } from '../core/input.ts'
+import { moment, pageOf } from './common.ts'
+import { fieldsRule, text, withFixed, zoneName } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
-const amount = z.number().positive()
 const changeable = {
+  amount: z.number().positive().max(MAX_AMOUNT).describe('Tokens, or money with up to six decimal places.'),
   on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('What happens when it is used up. Default: `skip`.'),
-  default_reserve: z.number().min(0).optional().describe('Amount reserved for a run whose usage is unknown.'),
+  default_reserve: z
+    .number()
+    .min(0)
+    .max(MAX_AMOUNT)
+    .optional()
+    .describe('Amount reserved for a run whose usage is unknown.'),
 }
 
-/** How much may be used in which time. */
-const limit = {
-  ...changeable,
-  unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
-  amount: amount.describe('Tokens, or money with up to six decimal places.'),
+const unit = z.enum(BUDGET_UNITS).describe('What is counted.')
+
+/** In which time so much may be used. */
+const time = {
   period: z.enum(BUDGET_PERIODS).optional().describe('Period of the budget. Default: `day`.'),
-  timezone: z.string().min(1).optional().describe("Time zone of its days and months. Default: the org's time zone."),
+  timezone: zoneName.optional().describe("Time zone of its days and months. Default: the org's time zone."),
 }
 
 /** Everything a budget is made from. */
 export const budgetFields = {
-  ...limit,
-  agent_id: id.optional().describe('Agent whose runs it limits.'),
-  schedule_id: id.optional().describe('Schedule whose runs it limits.'),
+  unit,
+  agent_id: text(1, 512).optional().describe('Agent whose runs it limits.'),
+  schedule_id: text(1, 512).optional().describe('Schedule whose runs it limits.'),
+  ...changeable,
+  ...time,
+}
+
+type Given = Readonly<Partial<Record<keyof typeof budgetFields, unknown>>>
+
+/** Which amounts there may be depends on the unit. */
+function amountFlaws(given: Given): readonly Flaw[] {
+  const read = parseAmounts(BUDGET_UNITS.find((word) => word === given.unit) ?? 'tokens', given, NO_AMOUNTS)
+  return read.ok ? [] : read.flaws
+}
+
+function scopeFlaws({ agent_id: agent, schedule_id: schedule }: Given): readonly Flaw[] {
+  if (agent === undefined || schedule === undefined) return []
+  return [{ field: 'schedule_id', value: schedule, message: 'excludes agent_id', allowed: 'one of the two' }]
 }
 
 export const budgetInput = named(
   'BudgetInput',
-  z.strictObject(budgetFields),
+  z.strictObject(budgetFields).check(fieldsRule((given) => [...scopeFlaws(given), ...amountFlaws(given)])),
   'Of an agent or a schedule, or of the whole org when neither is named.',
 )
 export type BudgetInput = Shape<typeof budgetInput>
 
 export const budgetPatch = named(
   'BudgetPatch',
-  z.strictObject({
-    ...changeable,
-    amount: limit.amount.optional(),
+  withFixed(z.strictObject({ ...changeable, amount: changeable.amount.optional() }), {
+    names: ['agent_id', 'schedule_id', 'unit', 'period', 'timezone'],
+    allowed: 'a budget of its own',
   }),
   'A change of a budget. Subject, unit, period and time zone cannot be changed.',
 )
@@ -87,7 +109,7 @@ export type BudgetView = Shape<typeof budget>
 /** The field `budget` of a schedule, as it is given. */
 export const scheduleBudgetInput = named(
   'ScheduleBudgetInput',
-  z.strictObject(limit),
+  z.strictObject({ unit, ...changeable, ...time }).check(fieldsRule((given) => amountFlaws(given))),
   'What the runs of the schedule may use. Setting it needs budgets:write too.',
 )
 export type ScheduleBudgetInput = Shape<typeof scheduleBudgetInput>

@@ -1,20 +1,31 @@
 import { z } from 'zod'
 import { CHANNEL_KINDS } from '../core/channel/channel.ts'
-import { TELEGRAM_MODES } from '../core/channel/channel-settings.ts'
-import { id, moment, pageOf } from './common.ts'
+import {
+  channelFlaws,
+  MAX_NAMED_IDS,
+  parseChannelIds,
+  parseHookLane,
+  parseHookTemplate,
+  parseRecipient,
+  TELEGRAM_MODES,
+} from '../core/channel/channel-settings.ts'
+import { moment, pageOf } from './common.ts'
+import { confidential, fieldsRule, readWith, rule, text, textLike, withFixed } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
-const ids = z.array(z.union([z.string().min(1).max(200), z.int()])).max(1_000)
+const ids = z
+  .array(z.union([z.string().min(1).max(200), z.int()]))
+  .max(MAX_NAMED_IDS)
+  .check(readWith<(string | number)[]>(parseChannelIds))
 const short = z.string().min(1).max(200)
-const template = z.string().min(1).max(2_000)
+const template = z.string().min(1).max(2_000).check(rule(parseHookTemplate))
+const secret = confidential(text(1, 1_000))
+const agent = text(1, 512)
 
 const changeable = {
   enabled: z.boolean().optional().describe('Default: true.'),
-  token: z.string().min(1).max(1_000).optional().describe('Token of the bot or app. Never shown.'),
-  signing_secret: z
-    .string()
-    .min(1)
-    .max(1_000)
+  token: secret.optional().describe('Token of the bot or app. Never shown.'),
+  signing_secret: secret
     .optional()
     .describe('Secret that verifies requests from Slack or from callers of the webhook. Never shown.'),
   mode: z.enum(TELEGRAM_MODES).nullable().optional().describe('How updates arrive: `polling` (default) or `webhook`.'),
@@ -31,6 +42,7 @@ const changeable = {
   allowed_users: ids.nullable().optional().describe('Ids of users who may write to it directly.'),
   allowed_chats: ids.nullable().optional().describe('Ids of groups and channels that it answers in.'),
   default_recipient: short
+    .check(rule(parseRecipient))
     .nullable()
     .optional()
     .describe('Recipient of messages to the channel that name no recipient.'),
@@ -44,28 +56,38 @@ const changeable = {
     .describe(
       'Webhook only: message to the agent, as a template. Default: the field `text` of the body, or the whole body.',
     ),
-  lane: short.nullable().optional().describe('Webhook only: lane of its runs.'),
+  lane: short.check(rule(parseHookLane)).nullable().optional().describe('Webhook only: lane of its runs.'),
 }
 
 export const channelInput = named(
   'ChannelInput',
-  z.strictObject({
-    name: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9_-]*$/)
-      .max(60)
-      .describe('Name, part of session keys: lowercase letters, digits, `-` and `_`. It cannot be changed.'),
-    kind: z.enum(CHANNEL_KINDS).describe('Kind of channel.'),
-    agent_id: id.describe('The agent that answers.'),
-    ...changeable,
-  }),
+  z
+    .strictObject({
+      name: textLike(/^(?!(?:last|none)$)[a-z0-9][a-z0-9_-]{0,59}$/, {
+        max: 60,
+        message: 'is not a name of a channel',
+        allowed: 'up to 60 lower case letters, digits, - and _; other than last and none',
+      }).describe('Name, part of session keys: lowercase letters, digits, `-` and `_`. It cannot be changed.'),
+      kind: z.enum(CHANNEL_KINDS).describe('Kind of channel.'),
+      agent_id: agent.describe('The agent that answers.'),
+      ...changeable,
+    })
+    .check(
+      fieldsRule((given) => {
+        const kind = CHANNEL_KINDS.find((word) => word === given.kind)
+        return kind === undefined ? [] : channelFlaws(kind, given, true)
+      }),
+    ),
   'A new channel: a source of messages and the way back for replies. Fields depend on the kind.',
 )
 export type ChannelInput = Shape<typeof channelInput>
 
 export const channelPatch = named(
   'ChannelPatch',
-  z.strictObject({ agent_id: id.optional().describe('The agent that answers.'), ...changeable }),
+  withFixed(z.strictObject({ agent_id: agent.optional().describe('The agent that answers.'), ...changeable }), {
+    names: ['name', 'kind'],
+    allowed: 'a channel of its own',
+  }),
   'A change of a channel. Name and kind cannot be changed.',
 )
 export type ChannelPatch = Shape<typeof channelPatch>

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { addAll } from '../core/long-lists.ts'
-import { flawed, parsed, type Flaw, type Parsed } from '../core/input.ts'
+import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../core/input.ts'
 import { parseJson, parseObject, parseSessionKey, unstorableIn } from '../core/input-fields.ts'
-import { parseInstant, parseMoment } from '../core/instant.ts'
+import { formatInstant, parseInstant, parseMoment } from '../core/instant.ts'
 import { parseZone } from '../core/time/zone.ts'
 
 /** What an issue of zod carries when a rule found it: flaws that have their words already. */
@@ -79,10 +79,15 @@ export const text = (min: number, max: number): z.ZodString =>
     if (message !== null) addFlaws(payload, [{ field: '', value: payload.value, message, allowed }])
   })
 
-/** A text of a form that has a name: an id, an address. */
-export const textLike = (form: RegExp, words: Pick<Flaw, 'message' | 'allowed'>): z.ZodString =>
+/** A text of a form that has a name: an id, the name of a channel. */
+export const textLike = (
+  form: RegExp,
+  { max, ...words }: Pick<Flaw, 'message' | 'allowed'> & { readonly max: number },
+): z.ZodString =>
   z
     .string()
+    .min(1)
+    .max(max)
     .regex(form)
     .check(
       rule((field, value) =>
@@ -93,7 +98,10 @@ export const textLike = (form: RegExp, words: Pick<Flaw, 'message' | 'allowed'>)
 /** A whole number inside bounds. -0 becomes 0, so that equal settings compare as equal. */
 export const whole = (min: number, max?: number): z.ZodInt => {
   const bounded = max === undefined ? z.int().min(min) : z.int().min(min).max(max)
-  return bounded.overwrite((value) => (value === 0 ? 0 : value))
+  const bounds = max === undefined ? { min } : { min, max }
+  return bounded
+    .overwrite((value) => (value === 0 ? 0 : value))
+    .check(rule((field, value) => parseInteger(field, value, bounds)))
 }
 
 /** A session key. */
@@ -104,8 +112,16 @@ export const givenMoment = z
   .union([z.string().meta({ format: 'date-time' }), z.int().min(0).max(253_402_300_799_999)])
   .check(rule(parseMoment))
 
-/** A time as a text: RFC 3339 with an offset. */
-export const givenInstant = z.string().meta({ format: 'date-time' }).check(rule(parseInstant))
+/** A time as a text: RFC 3339 with an offset; it comes out in UTC. */
+export const givenInstant = z
+  .string()
+  .meta({ format: 'date-time' })
+  .check(
+    readWith((field, value) => {
+      const at = parseInstant(field, value)
+      return at.ok ? parsed(formatInstant(at.value)) : at
+    }),
+  )
 
 /** The name of a time zone, in any case; it comes out as IANA spells it. */
 export const zoneName = z

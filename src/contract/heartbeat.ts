@@ -112,7 +112,7 @@ export const heartbeatTest = named(
   z.strictObject({
     ran: z.boolean(),
     run_id: z.string().optional(),
-    reason: z.string().optional(),
+    reason: whyFields.reason.optional(),
     sentence: z.string(),
   }),
   'Whether the heartbeat ran, and if not, why.',

@@ -1,21 +1,24 @@
 import { z } from 'zod'
+import { GRANTS, parsePermissions } from '../core/access.ts'
 import { moment, pageOf, paging, role } from './common.ts'
+import { givenInstant, readWith, text } from './fields.ts'
 import { guardRails, guardRailsInput } from './guard-rails.ts'
 import { named, type Shape } from './shape.ts'
 
-const name = z.string().min(1).max(200)
+const name = text(1, 200)
+const scopes = z.array(named('KeyScope', z.enum(GRANTS), 'A permission, all of a group, or everything.'))
 
 export const keyInput = named(
   'KeyInput',
   z.strictObject({
     name: name.describe('Name of the key.'),
     role: role.optional().describe('Role of the key. Default: `member`.'),
-    scopes: z
-      .array(z.string().min(1))
+    scopes: scopes
       .min(1)
+      .check(readWith(parsePermissions))
       .nullish()
       .describe('Permissions, as a subset of those of its role. Null or omitted: all of them.'),
-    expires_at: z.iso.datetime({ offset: true }).nullish().describe('When it expires. Default: never.'),
+    expires_at: givenInstant.nullish().describe('When it expires. Default: never.'),
     guard_rails: guardRailsInput
       .nullish()
       .describe('Restrictions beyond the role. Null or omitted: none. They cannot be changed.'),
@@ -30,7 +33,7 @@ const keyFields = {
   name: z.string(),
   hint: z.string().describe('The first characters of the key, to tell keys apart.'),
   role,
-  scopes: z.array(z.string()).nullable(),
+  scopes: scopes.nullable(),
   guard_rails: guardRails.nullable(),
   origin: z
     .enum(['person', 'start', 'environment'])

@@ -1,16 +1,26 @@
 import { z } from 'zod'
-import type { Flaw } from '../core/input.ts'
+import { flawed, type Flaw, type Parsed } from '../core/input.ts'
+import { textField } from '../core/input-fields.ts'
 import { moment, pageOf, permission, role } from './common.ts'
-import { fieldsRule } from './fields.ts'
+import { fieldsRule, rule, text } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
-const name = z.string().min(1).max(200)
+const EMAIL = /^[^\s@]+@[^\s@]+$/
+
+function parseEmail(field: string, value: unknown): Parsed<string> {
+  const given = textField({ min: 3, max: 254 })(field, value)
+  if (!given.ok || EMAIL.test(given.value)) return given
+  return flawed({ field, value, message: 'is not an e-mail address', allowed: 'name@host' })
+}
+
+const name = text(1, 200)
+const email = z.string().min(3).max(254).regex(EMAIL).check(rule(parseEmail))
 
 export const memberInput = named(
   'MemberInput',
   z.strictObject({
     name: name.describe('Name of the member.'),
-    email: z.string().min(3).max(320).nullish().describe('E-mail address.'),
+    email: email.nullish().describe('E-mail address.'),
     role: role.optional().describe('Role of the member. Default: `member`.'),
   }),
   'A new member.',
@@ -21,7 +31,7 @@ export const memberPatch = named(
   'MemberPatch',
   z.strictObject({
     name: name.optional().describe('Name of the member.'),
-    email: z.string().min(3).max(320).nullish().describe('E-mail address.'),
+    email: email.nullish().describe('E-mail address.'),
     role: role.optional().describe('Role of the member.'),
   }),
 )

@@ -1,25 +1,21 @@
 import { z } from 'zod'
 import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
 import { moment, pageOf } from './common.ts'
+import { text, textLike, whole, zoneName } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
-const name = z.string().min(1).max(200)
-const limit = z.int().min(1).nullish()
+const name = text(1, 200)
+const limit = whole(1, 1_000_000_000).nullish()
 
 const orgFields = {
   name: name.describe('Name of the org.'),
-  default_timezone: z
-    .string()
-    .min(1)
+  default_timezone: zoneName
     .optional()
     .describe("Time zone of its schedules, budgets and days. Default: the deployment's."),
   max_concurrent: limit.describe('Maximum number of concurrent runs. Null or omitted: no limit.'),
   max_schedules: limit.describe('Maximum number of schedules. Null or omitted: no limit.'),
   runs_per_day: limit.describe('Maximum number of runs per day. Null or omitted: no limit.'),
-  max_timeout_seconds: z
-    .int()
-    .min(1)
-    .max(MAX_TIMEOUT_SECONDS)
+  max_timeout_seconds: whole(1, MAX_TIMEOUT_SECONDS)
     .nullish()
     .describe('Maximum `timeout_seconds` of schedules and agents, and of any attempt.'),
 }
@@ -27,8 +23,14 @@ const orgFields = {
 export const orgInput = named(
   'OrgInput',
   z.strictObject({
+    id: textLike(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
+      max: 63,
+      message: 'cannot be an id',
+      allowed: '1 to 63 small letters, digits, _ -',
+    })
+      .optional()
+      .describe('Short name for paths and settings. Default: generated.'),
     ...orgFields,
-    id: z.string().min(1).max(200).optional().describe('Short name for paths and settings. Default: generated.'),
     with_key: z.boolean().optional().describe('Also create an owner key, shown once in the answer.'),
   }),
   'A new org.',
@@ -40,7 +42,7 @@ export const orgPatch = named(
   z.strictObject({
     ...orgFields,
     name: name.optional().describe('Name of the org.'),
-    default_agent_id: z.string().min(1).max(200).nullish().describe('Agent of work that names none.'),
+    default_agent_id: text(1, 200).nullish().describe('Default agent.'),
   }),
   'A change of an org.',
 )

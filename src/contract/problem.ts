@@ -13,6 +13,12 @@ export const problemError = z.strictObject({
 })
 export type ProblemError = Shape<typeof problemError>
 
+export const refusalCode = named(
+  'RefusalCode',
+  z.enum(Object.keys(REFUSAL_CODES) as readonly RefusalCode[]),
+  'The code of a refusal.',
+)
+
 export const problem = named(
   'Problem',
   z.strictObject({
@@ -20,7 +26,7 @@ export const problem = named(
     title: z.string(),
     status: z.int(),
     detail: z.string(),
-    code: z.enum(Object.keys(REFUSAL_CODES) as readonly RefusalCode[]),
+    code: refusalCode,
     request_id: z.string(),
     errors: z.array(problemError).optional(),
     run_id: z.string().optional().describe('The run that has the record.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { id } from './common.ts'
+import { refusalCode } from './problem.ts'
 import { named, type Shape } from './shape.ts'
 
 /** What can be done to many schedules at once. */
@@ -26,7 +27,7 @@ export const bulkAnswer = named(
           .enum(SCHEDULE_STATES)
           .optional()
           .describe('State of the schedule now. Omitted if it is gone or nothing was done.'),
-        code: z.string().optional(),
+        code: refusalCode.optional(),
         message: z.string().optional(),
       }),
     ),

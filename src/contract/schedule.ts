@@ -182,7 +182,7 @@ export const runNowInput = z.strictObject({
 
 export const runNowAnswer = named(
   'RunNowAnswer',
-  z.strictObject({ ran: z.boolean(), run_id: z.string().optional(), reason: z.string().optional() }),
+  z.strictObject({ ran: z.boolean(), run_id: z.string().optional(), reason: z.literal('not-due').optional() }),
 )
 export type RunNowAnswer = Shape<typeof runNowAnswer>
 

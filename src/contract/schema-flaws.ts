@@ -19,7 +19,7 @@ interface Found {
 /** What zod found, in the words that all our parsers use: the field, the value, what is wrong and what is allowed. */
 export function flawsOf(error: z.ZodError, given: unknown, schema: z.ZodType): readonly Flaw[] {
   const found = error.issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => foundIn(issue, given, schema))
-  const listed = inOrder(withoutSame(found), schema)
+  const listed = inOrder(withoutSame(found), given)
   const more = error.issues.length - MAX_LISTED_FLAWS
   return more > 0 ? [...listed, { field: '', value: undefined, message: `and ${more} more flaws` }] : listed
 }
@@ -39,14 +39,15 @@ function withoutSame(found: readonly Found[]): readonly Found[] {
   })
 }
 
-/** Misspelt names first, because others follow from them; then as the schema has its fields. */
-function inOrder(found: readonly Found[], schema: z.ZodType): readonly Flaw[] {
-  const node = nodeAt(schema, [])
-  const names = node instanceof z.ZodObject ? Object.keys(node.shape) : []
+/** Misspelt names first, because others follow from them; then what is missing; then as it was given. */
+function inOrder(found: readonly Found[], given: unknown): readonly Flaw[] {
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  if (found.length < 2 || !isObject) return found.map(({ flaw }) => flaw)
+  const places = new Map(Object.keys(given).map((name, place) => [name, place]))
   const placeOf = ({ by, meant, flaw: { field } }: Found): number => {
-    if (by === 'name' && !field.includes('.')) return meant === undefined ? names.length : -1
-    const at = names.indexOf(field.split('.', 1)[0] ?? '')
-    return at === -1 ? names.length : at
+    if (by === 'name' && field === '') return places.size
+    if (meant !== undefined && !field.includes('.')) return -2
+    return places.get(field.split('.', 1)[0] ?? '') ?? -1
   }
   return found.toSorted((one, other) => placeOf(one) - placeOf(other)).map(({ flaw }) => flaw)
 }

@@ -1,29 +1,45 @@
 import { z } from 'zod'
+import { SHORTEST_SECRET } from '../core/secret/mask.ts'
+import { MAX_HOST_LENGTH, MAX_SECRET_HOSTS, parseSecretHosts } from '../core/secret/secret-hosts.ts'
+import { SEALED_KINDS } from '../core/secret/sealed-kinds.ts'
+import { SECRET_NAME, SECRET_NAME_ALLOWED } from '../core/secret/secret-names.ts'
 import { moment, pageOf } from './common.ts'
+import { confidential, readWith, text, textLike } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
-const value = z.string().min(8).max(65_536)
-const hosts = z.array(z.string().min(1).max(300)).min(1).max(50)
+const value = text(SHORTEST_SECRET, 65_536)
+const hosts = z
+  .array(z.string().min(1).max(MAX_HOST_LENGTH))
+  .min(1)
+  .max(MAX_SECRET_HOSTS)
+  .check(readWith(parseSecretHosts))
 
 /** The name of a secret. */
-export const secretName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
+export const secretName = textLike(SECRET_NAME, {
+  max: 100,
+  message: 'cannot be the name of a secret',
+  allowed: SECRET_NAME_ALLOWED,
+})
 
+// No refusal repeats what was sent: the value may stand in the wrong field.
 export const secretInput = named(
   'SecretInput',
-  z.strictObject({
-    name: secretName,
-    value: value.describe('Write-only: never shown.'),
-    hosts: hosts.describe(
-      'Hosts it may be sent to: `api.example.com`, or `host:port` for other ports than the default.',
-    ),
-  }),
+  confidential(
+    z.strictObject({
+      name: secretName,
+      value: value.describe('Write-only: never shown.'),
+      hosts: hosts.describe(
+        'Hosts it may be sent to: `api.example.com`, or `host:port` for other ports than the default.',
+      ),
+    }),
+  ),
   'A new secret: a value that agents may send to the given hosts.',
 )
 export type SecretInput = Shape<typeof secretInput>
 
 export const secretPatch = named(
   'SecretPatch',
-  z.strictObject({ value: value.optional(), hosts: hosts.optional() }),
+  confidential(z.strictObject({ value: value.optional(), hosts: hosts.optional() })),
   'A change of a secret.',
 )
 export type SecretPatch = Shape<typeof secretPatch>
@@ -63,7 +79,7 @@ export type RotationInput = Shape<typeof rotationInput>
 /** Something that could not be sealed anew. */
 const failure = z.strictObject({
   org_id: z.string(),
-  kind: z.string(),
+  kind: z.enum(SEALED_KINDS),
   name: z.string(),
   message: z.string(),
 })

@@ -1,7 +1,16 @@
 import { z } from 'zod'
-import { TARGET_KIND_WORDS } from '../core/delivery/target-kinds.ts'
 import { TRY_ERRORS } from '../core/delivery/message.ts'
+import { parseQuietHours } from '../core/delivery/quiet-hours.ts'
+import {
+  DEFAULT_TARGET_KIND,
+  parseTargetKind,
+  parseTargetSettings,
+  TARGET_KIND_WORDS,
+  targetUrlFlaws,
+} from '../core/delivery/target-kinds.ts'
+import type { Flaw } from '../core/input.ts'
 import { id, moment, pageOf, why } from './common.ts'
+import { fieldsRule, rule, text, withFixed, zoneName } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 /** Where the results of a schedule go. */
@@ -12,21 +21,27 @@ export const scheduleDelivery = named(
 )
 export type ScheduleDelivery = Shape<typeof scheduleDelivery>
 
-const url = z.string().min(1).max(8_192)
-
 const quietHours = named(
   'QuietHours',
-  z.strictObject({
-    start: z.string().describe('Start, HH:MM.'),
-    end: z.string().describe('End, HH:MM or 24:00. Before the start: on the next day.'),
-    timezone: z.string().describe('IANA time zone.'),
-  }),
+  z
+    .strictObject({
+      start: z
+        .string()
+        .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/)
+        .describe('Start, HH:MM.'),
+      end: z
+        .string()
+        .regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/)
+        .describe('End, HH:MM or 24:00. Before the start: on the next day.'),
+      timezone: zoneName.describe('IANA time zone.'),
+    })
+    .check(rule(parseQuietHours)),
 )
 
 const settings = z.record(z.string(), z.unknown())
 
 const changeable = {
-  url: url.optional().describe('URL that messages are sent to, for kinds that have one.'),
+  url: text(1, 8_192).optional().describe('URL that messages are sent to, for kinds that have one.'),
   settings: settings
     .optional()
     .describe('Settings of the kind: for `email`, `{to, subject_prefix?}`. A change replaces all of them.'),
@@ -40,19 +55,35 @@ const changeable = {
 
 /** Everything a target is made from. */
 export const targetFields = {
-  name: z.string().min(1).max(200).describe('Name of the target.'),
-  kind: z.enum(TARGET_KIND_WORDS).optional().describe('How it is reached. Default: `webhook`. It cannot be changed.'),
+  name: text(1, 200).describe('Name of the target.'),
+  kind: z
+    .enum(TARGET_KIND_WORDS)
+    .check(rule(parseTargetKind))
+    .optional()
+    .describe('How it is reached. Default: `webhook`. It cannot be changed.'),
   ...changeable,
 }
 
-export const targetInput = named('TargetInput', z.strictObject(targetFields), 'A new target for results.')
+/** Whether there is an address, and what there is to set, depends on the kind. */
+function kindFlaws(given: Readonly<Partial<Record<keyof typeof targetFields, unknown>>>): readonly Flaw[] {
+  const kind = parseTargetKind('kind', given.kind ?? DEFAULT_TARGET_KIND)
+  if (!kind.ok) return []
+  const read = parseTargetSettings(kind.value, given.settings)
+  return [...targetUrlFlaws(kind.value, given.url, true), ...(read.ok ? [] : read.flaws)]
+}
+
+export const targetInput = named(
+  'TargetInput',
+  z.strictObject(targetFields).check(fieldsRule((given) => kindFlaws(given))),
+  'A new target for results.',
+)
 export type TargetInput = Shape<typeof targetInput>
 
 export const targetPatch = named(
   'TargetPatch',
-  z.strictObject({
-    name: targetFields.name.optional(),
-    ...changeable,
+  withFixed(z.strictObject({ name: targetFields.name.optional(), ...changeable }), {
+    names: ['kind'],
+    allowed: 'a target of its own',
   }),
   'A change of a target.',
 )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TRIGGERS } from '../core/run/run.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
-import { anyJson, id, moment, pageOf } from './common.ts'
+import { anyJson, id, moment, pageOf, whyFields } from './common.ts'
 import { invitation } from './guard-rails.ts'
 import { named, type Shape } from './shape.ts'
 
@@ -64,7 +64,7 @@ export type WorkerAttempt = Shape<typeof attempt>
 
 const cancel = named(
   'WorkerCancel',
-  z.strictObject({ attempt_id: z.string(), reason: z.string() }),
+  z.strictObject({ attempt_id: z.string(), reason: whyFields.reason }),
   'An attempt that a worker should stop.',
 )
 export type WorkerCancel = Shape<typeof cancel>
@@ -95,7 +95,7 @@ export const workerAnswer = named(
     status: z.enum(RUN_STATES).describe('State of its run.'),
     ignored: z.boolean().describe('Nothing changed: the attempt is no longer the current one, or has ended.'),
     cancel: z.boolean().describe('The worker should stop this attempt.'),
-    reason: z.string().nullable().describe('Why it should stop.'),
+    reason: whyFields.reason.nullable().describe('Why it should stop.'),
     ends_by: moment.nullable().describe('Deadline of the attempt. Null before it starts and after it has ended.'),
   }),
   'The answer to a report about an attempt.',

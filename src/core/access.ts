@@ -35,10 +35,17 @@ export const PERMISSIONS = {
 export type Permission = keyof typeof PERMISSIONS
 
 /** What a role or a key holds: a permission, all of a group (`targets:*`), or everything. */
-export type Grant = string & { readonly __grant: true }
+export type Grant = '*' | Permission | GroupOf<Permission>
+type GroupOf<Name extends string> = Name extends `${infer Group}:${string}` ? `${Group}:*` : never
 
 const ALL_PERMISSIONS = Object.keys(PERMISSIONS) as readonly Permission[]
 const GROUPS: readonly string[] = [...new Set(ALL_PERMISSIONS.map((permission) => `${groupOf(permission)}:*`))]
+/** Everything that a key can be scoped to. */
+export const GRANTS = [
+  '*',
+  ...GROUPS,
+  ...ALL_PERMISSIONS.filter((permission) => !GROUPS.includes(permission)),
+] as readonly Grant[]
 const READING = ALL_PERMISSIONS.filter((permission) => permission.endsWith(':read'))
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer'
@@ -152,17 +159,17 @@ export function isGrantable(
 
 /** Reads a list of permissions; groups and `*` stay as they are, so that a key follows when a group grows. */
 export function parsePermissions(field: string, value: unknown): Parsed<readonly Grant[]> {
-  const allowed = ['*', ...GROUPS, ...ALL_PERMISSIONS.filter((permission) => !GROUPS.includes(permission))]
+  const allowed = GRANTS.join(', ')
   if (!Array.isArray(value) || value.length === 0)
-    return flawed({ field, value, message: 'must list at least one permission', allowed: allowed.join(', ') })
+    return flawed({ field, value, message: 'must list at least one permission', allowed })
   const entries: readonly unknown[] = value
   const words = entries.map((entry) => (typeof entry === 'string' ? entry.trim().toLowerCase() : ''))
-  const isAllowed: ReadonlySet<string> = new Set(allowed)
+  const isAllowed: ReadonlySet<string> = new Set(GRANTS)
   const wrong = words.flatMap((word, index) => (isAllowed.has(word) ? [] : [index]))
   const flaws = wrong.slice(0, MAX_LISTED_FLAWS).map((index): Flaw => {
-    const near = nearestWord(words[index] ?? '', allowed)
+    const near = nearestWord(words[index] ?? '', GRANTS)
     const message = `is not a permission${near === null ? '' : `; did you mean ${near}?`}`
-    return { field: `${field}.${index}`, value: entries[index], message, allowed: allowed.join(', ') }
+    return { field: `${field}.${index}`, value: entries[index], message, allowed }
   })
   const more = wrong.length - flaws.length
   if (more > 0) flaws.push({ field, value: undefined, message: `and ${more} more that are not permissions` })

@@ -14,7 +14,7 @@ export const budgetOperations = {
   'budgets.create': operation({
     ...{ method: 'POST', path: '/api/v1/budgets', tag: 'budgets', permission: 'budgets:write' },
     summary: 'Makes a budget',
-    ...{ creates: true, readBy: 'service' },
+    creates: true,
     body: budgetInput,
     answers: { 201: budget },
     examples: { body: { unit: 'tokens', amount: 1_000_000, period: 'day', on_exceed: 'queue' } },
@@ -46,7 +46,6 @@ export const budgetOperations = {
     ...{ method: 'PATCH', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:write' },
     summary: 'Changes a budget',
     description: 'Whose it is and what it counts never changes. More room lets waiting work go on at once.',
-    readBy: 'service',
     params: one,
     body: budgetPatch,
     answers: { 200: budget },

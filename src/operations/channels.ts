@@ -39,7 +39,7 @@ export const channelOperations = {
     description:
       'A bot of Telegram, an app of Slack, or a hook that anybody calls who can sign. Tokens and signing secrets are kept ' +
       'encrypted and never shown. Nobody may speak in a new channel but those who are named.',
-    ...{ creates: true, readBy: 'service' },
+    creates: true,
     body: channelInput,
     answers: { 201: channel },
     refusals: ['CONFLICT', 'SECRET_KEY'],
@@ -64,7 +64,6 @@ export const channelOperations = {
     ...{ method: 'PATCH', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:write' },
     summary: 'Changes a channel',
     description: 'A secret that is left out stays. Another token makes it another bot: what it had read is forgotten.',
-    readBy: 'service',
     params: one,
     body: channelPatch,
     answers: { 200: channel },

@@ -23,7 +23,6 @@ export const configOperations = {
     description:
       'Whole or not at all. Null takes back what was set here, so that file, environment or default hold again; 0 ' +
       'leaves a lane, a limit or a time to live as it is. What takes effect at a start only is refused.',
-    readBy: 'service',
     body: configPatch,
     answers: { 200: config },
     examples: { body: { tasks: { max_queue: 2_000 }, log: { level: 'debug' } } },

@@ -14,7 +14,7 @@ export const keyOperations = {
     description:
       'Its text is in this answer and nowhere else. Nobody gives what they do not have. Made with a key that expires, it ' +
       'expires no later; without `expires_at`, at the same time.',
-    ...{ creates: true, readBy: 'service' },
+    creates: true,
     body: keyInput,
     answers: { 201: madeKey },
     examples: { body: { name: 'Nightly reports', role: 'member', scopes: ['schedules:*', 'runs:read'] } },

@@ -16,7 +16,7 @@ export const orgOperations = {
     description:
       'With an agent that works offline. With `with_key: true` the answer has an owner key of the org in `first_key`, shown ' +
       'this once. Add people with POST /api/v1/orgs/:org_id/members.',
-    ...{ creates: true, readBy: 'service' },
+    creates: true,
     body: orgInput,
     answers: { 201: createdOrg },
     refusals: ['CONFLICT'],
@@ -44,7 +44,6 @@ export const orgOperations = {
     ...{ ...operators, method: 'PATCH', path: '/api/v1/orgs/:org_id' },
     summary: 'Changes an org',
     description: 'What is left out stays; a limit that is null does not limit. Nothing that runs is ended.',
-    readBy: 'service',
     params: one,
     body: orgPatch,
     answers: { 200: org },

@@ -23,7 +23,6 @@ export const secretOperations = {
     description:
       'Agents name it as `{{secret:NAME}}` in headers and body. It goes to the hosts it names and nowhere else. No ' +
       '`Idempotency-Key` is needed: there is one secret of a name, and what was sent is not kept, not even as a hash.',
-    readBy: 'service',
     body: secretInput,
     answers: { 201: secret },
     refusals: ['CONFLICT', 'SECRET_KEY'],
@@ -57,7 +56,7 @@ export const secretOperations = {
     ...{ method: 'PATCH', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:write' },
     summary: 'Changes the value or the hosts of a secret',
     description: 'From the next attempt on. Hosts that an agent with this secret calls cannot be taken away.',
-    ...{ etag: true, readBy: 'service' },
+    etag: true,
     params: one,
     body: secretPatch,
     answers: { 200: secret },

@@ -77,11 +77,7 @@ function readFlags(flags: Flags): { readonly layer: Layer; readonly complaints: 
     if (text === undefined || key === undefined) continue
     const read = key.parse(flagOf(path), key.fromText(text))
     if (read.ok) layer.set(path, read.value)
-    else
-      addAll(
-        complaints,
-        read.flaws.map((flaw) => describeFlaw({ ...flaw, allowed: key.allowed })),
-      )
+    else addAll(complaints, read.flaws.map(describeFlaw))
   }
   return { layer, complaints }
 }

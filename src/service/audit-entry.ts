@@ -1,14 +1,29 @@
+import type { AuditAction, AuditedKind, AuditVerb } from '../core/audit-words.ts'
 import type { Caller } from './caller.ts'
+
+/** A thing of which something is on record. */
+interface Audited<Kind extends AuditedKind = AuditedKind> {
+  readonly kind: Kind
+  readonly id: string
+}
 
 /** Something that is about to be on record for good. */
 export interface AuditEntry {
   readonly actor: string
-  /** What was done: `schedule.update`, `run.cancel`, … */
-  readonly action: string
-  readonly object: { readonly kind: string; readonly id: string }
+  readonly action: AuditAction
+  readonly object: Audited
   readonly before: unknown
   readonly after: unknown
 }
+
+const actionOf = <Kind extends AuditedKind>({ kind }: Audited<Kind>, verb: AuditVerb<Kind>): AuditAction =>
+  // The compiler does not see that a verb of a kind makes an action of the kind.
+  `${kind}.${verb}` as AuditAction
+
+/** Kinds of things that are made, changed and deleted, all or some of it. */
+type With<Verb extends string> = {
+  [Kind in AuditedKind]: Verb extends AuditVerb<Kind> ? Kind : never
+}[AuditedKind]
 
 /** Who did something when it was neither a key nor a member. */
 const LIBRARY_ACTOR = 'library'
@@ -25,37 +40,37 @@ export function actorOf({ principal, railed }: Pick<Caller, 'principal' | 'raile
 type View = object
 
 /** Something was made. */
-export const created = (actor: string, object: AuditEntry['object'], after: View): AuditEntry => ({
-  ...{ actor, object, action: `${object.kind}.create` },
+export const created = (actor: string, object: Audited<With<'create'>>, after: View): AuditEntry => ({
+  ...{ actor, object, action: actionOf(object, 'create') },
   ...{ before: null, after: maskSecrets(after) },
 })
 
 /** Something was removed. */
-export const deleted = (actor: string, object: AuditEntry['object'], before: View): AuditEntry => ({
-  ...{ actor, object, action: `${object.kind}.delete` },
+export const deleted = (actor: string, object: Audited<With<'delete'>>, before: View): AuditEntry => ({
+  ...{ actor, object, action: actionOf(object, 'delete') },
   ...{ before: maskSecrets(before), after: null },
 })
 
 /** Something was changed. Only what differs is kept: who reads it wants to see what happened, not what did not. */
-export function changed(
+export function changed<Kind extends AuditedKind>(
   actor: string,
-  object: AuditEntry['object'],
-  to: { readonly before: View; readonly after: View; readonly verb?: string },
+  object: Audited<Kind>,
+  to: { readonly before: View; readonly after: View; readonly verb?: AuditVerb<Kind> },
 ): AuditEntry {
   const { before, after } = differences(to.before as Fields, to.after as Fields)
   return {
-    ...{ actor, object, action: `${object.kind}.${to.verb ?? 'update'}` },
+    ...{ actor, object, action: actionOf<AuditedKind>(object, to.verb ?? 'update') },
     ...{ before: maskSecrets(before), after: maskSecrets(after) },
   }
 }
 
 /** Somebody did something to a run or a session. */
-export const acted = (
+export const acted = <Kind extends AuditedKind>(
   actor: string,
-  object: AuditEntry['object'],
-  what: { readonly verb: string; readonly before?: unknown; readonly after: unknown },
+  object: Audited<Kind>,
+  what: { readonly verb: AuditVerb<Kind>; readonly before?: unknown; readonly after: unknown },
 ): AuditEntry => ({
-  ...{ actor, object, action: `${object.kind}.${what.verb}` },
+  ...{ actor, object, action: actionOf(object, what.verb) },
   ...{ before: maskSecrets(what.before ?? null), after: maskSecrets(what.after) },
 })
 

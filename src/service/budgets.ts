@@ -21,7 +21,7 @@ import { loadSchedules } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { actorOf } from './audit-entry.ts'
 import { showAmount, viewBudget } from './budget-view.ts'
-import { parseBudget, parseBudgetChange } from './budgets-input.ts'
+import { budgetRow, changedBudget } from './budget-row.ts'
 import type { Caller } from './caller.ts'
 import { bound } from './idempotent.ts'
 import { applyKept, pausedAfter, spentIn, type Kept } from './kept-budget.ts'
@@ -50,12 +50,11 @@ interface Making {
 export const budgetCreation = (ports: Ports, caller: Caller, { input, id: given, coming }: Making): Work<string> =>
   keepingBudgets(caller, async (tx, now) => {
     const { orgId } = caller
-    const read = parseBudget(input, await zoneOf(tx, orgId))
-    if (!read.ok) throw invalid(read.flaws)
-    const { scope } = read.value
+    const decided = budgetRow(input, await zoneOf(tx, orgId))
+    const { scope } = decided
     if (scope.kind !== 'schedule' || coming?.has(scope.scheduleId) !== true) await refuseUnknown(tx, orgId, scope)
     const id = budgetId(given ?? ports.newId('budget', now))
-    const made = { ...read.value, orgId, id, pausedAt: null, alerts: null, createdAt: now }
+    const made = { ...decided, orgId, id, pausedAt: null, alerts: null, createdAt: now }
     if (!(await insertBudget(tx, made))) throw new Refusal('CONFLICT', `There is a budget ${made.id} already`)
     return { id: made.id, change: 'created', before: null, after: made }
   })
@@ -93,9 +92,8 @@ export const budgetChange = (caller: Caller, asked: AskedChange): Work<string> =
     const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === asked.id)
     if (found === undefined) throw noBudget(asked.id)
     refuseRails(found)
-    const read = parseBudgetChange(asked.change, found)
-    if (!read.ok) throw invalid(read.flaws)
-    const after = { ...read.value, pausedAt: pausedAfter(found, read.value, now) }
+    const edited = changedBudget(found, asked.change)
+    const after = { ...edited, pausedAt: pausedAfter(found, edited, now) }
     await saveBudget(tx, after)
     return { id: found.id, change: 'updated', before: found, after }
   })

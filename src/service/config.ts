@@ -1,10 +1,9 @@
 import { CONFIG_KEYS, isLaneSize } from '../contract/config/keys.ts'
-import { keyAt, readPartly, type Layer, type ReadLayer } from '../contract/config/tree.ts'
-import type { ConfigView } from '../contract/config/view.ts'
+import { keyAt, readChange, type Layer, type ReadLayer } from '../contract/config/tree.ts'
+import type { ConfigPatch, ConfigView } from '../contract/config/view.ts'
 import { invalid } from '../contract/refusals.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import { laneName } from '../core/ids.ts'
-import type { Flaw } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from '../store/database.ts'
 import { deleteLanes, loadLanes, saveLane } from '../store/lanes.ts'
@@ -46,13 +45,14 @@ export async function loadStored(
 export async function changeConfig(
   ports: Pick<Ports, 'turns'> & { readonly config: ConfigPort },
   caller: Caller,
-  patch: unknown,
+  patch: ConfigPatch,
 ): Promise<ConfigView> {
-  const wanted = readPatch(patch)
+  const wanted = readChange(CONFIG_KEYS, patch)
+  if (!wanted.ok) throw invalid(wanted.flaws)
   const shown = ports.config.view().values
   await ports.turns.take({
     orgId: caller.orgId,
-    prepare: (tx, now) => store(tx, wanted, { now, by: actorOf(caller) }),
+    prepare: (tx, now) => store(tx, wanted.value, { now, by: actorOf(caller) }),
     apply: (desk, prepared) => {
       const { before, after } = prepared as Stored
       const paths = [...new Set([...before.keys(), ...after.keys()])]
@@ -70,22 +70,6 @@ export async function changeConfig(
   await ports.config.refresh()
   return ports.config.view()
 }
-
-/** Reads a change. Settings that only a start takes in are refused: storing them would promise what does not happen. */
-function readPatch(patch: unknown): ReadLayer {
-  const { flaws, ...read } = readPartly(CONFIG_KEYS, patch, { forgetting: true })
-  const given = [...read.values.keys(), ...read.forgotten]
-  const cold = given.filter((path) => keyAt(CONFIG_KEYS, path)?.hot !== true)
-  if (flaws.length + cold.length > 0) throw invalid([...flaws, ...cold.map(onlyAtStart)])
-  return read
-}
-
-const onlyAtStart = (path: string): Flaw => ({
-  field: path,
-  value: undefined,
-  message:
-    'takes effect at a start only: set it in config.yaml of the data directory, the environment or by a flag, and start again',
-})
 
 /** What differs from what was stored. */
 interface Stored {
@@ -134,7 +118,7 @@ export async function recordReload(
   await ports.turns.take({
     orgId: OPERATOR_ORG,
     apply: (desk) => {
-      const object = { kind: 'config', id: nodeId }
+      const object = { kind: 'config', id: nodeId } as const
       desk.changes.audits.push(
         changed(SYSTEM_ACTOR, object, { before: pick('from'), after: pick('to'), verb: 'reload' }),
       )

@@ -154,7 +154,7 @@ export async function retryDelivery(ports: Ports, caller: Caller, id: string): P
     },
     apply: (desk, prepared) => {
       const row = prepared as DeliveryRecord
-      const how = { verb: 'retry', before: { status: row.state }, after: { status: 'pending' } }
+      const how = { verb: 'retry', before: { status: row.state }, after: { status: 'pending' } } as const
       desk.changes.audits.push(acted(actorOf(caller), { kind: 'delivery', id: row.id }, how))
       desk.changes.events.push({
         ...{ kind: 'delivery.changed', subject: row.id },

@@ -17,11 +17,11 @@ export interface Kept {
 
 /** What the audit log says of it. */
 function recordOf(actor: string, { id, change, before, after }: Kept): AuditEntry {
-  const object = { kind: 'budget', id }
+  const object = { kind: 'budget', id } as const
   const shown = (row: BudgetRow) => ({ ...settingsOf(row), paused: row.pausedAt !== null })
   if (after === null) return deleted(actor, object, before === null ? {} : shown(before))
   if (before === null) return created(actor, object, shown(after))
-  const verb = change === 'resumed' ? { verb: 'resume' } : {}
+  const verb = change === 'resumed' ? ({ verb: 'resume' } as const) : {}
   return changed(actor, object, { before: shown(before), after: shown(after), ...verb })
 }
 

@@ -1,13 +1,10 @@
 import type { KeyFilter, KeyInput, KeyView, MadeKey } from '../contract/key.ts'
 import type { Page } from '../contract/page.ts'
-import { guardRailsInput } from '../contract/guard-rails.ts'
-import { readShape } from '../contract/read-shape.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import { isGrantable, parsePermissions, ROLES, type Principal, type Role } from '../core/access.ts'
+import { isGrantable, type Principal } from '../core/access.ts'
 import { principalId } from '../core/ids.ts'
-import type { GuardRails } from '../core/rails/guard-rails.ts'
-import { flawed, orNull, parsed, parseFields, wordField, parseWord, type Parsed } from '../core/input.ts'
-import { formatInstant, parseInstant, type Instant } from '../core/instant.ts'
+import { parseWord } from '../core/input.ts'
+import { formatInstant, instant, type Instant } from '../core/instant.ts'
 import {
   hasPersonalKeys,
   insertApiKey,
@@ -23,7 +20,7 @@ import { applyKept } from './kept-budget.ts'
 import { callerOf, type Caller, type Giver } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import { bound } from './idempotent.ts'
-import { collectFlaws, textField } from '../core/input-fields.ts'
+import { collectFlaws } from '../core/input-fields.ts'
 import { hashSecret, hintOf, isKeyText, newKeyText } from './key-text.ts'
 import type { Ports } from './ports.ts'
 import { keepRailBudget } from './rails/budget.ts'
@@ -32,47 +29,27 @@ import { railsFrom, viewRailsOrNull } from './rails/view.ts'
 import type { KeptOwn } from './schedule-budget.ts'
 import type { Work } from './turn-port.ts'
 
-/** Everything a role can be. */
-export const ROLE_WORDS = Object.keys(ROLES) as readonly Role[]
-
-const FIELDS = {
-  name: textField({ min: 1, max: 200 }),
-  role: wordField(ROLE_WORDS),
-  scopes: orNull(parsePermissions),
-  expires_at: orNull(parseInstant),
-  guard_rails: orNull(parseRails),
-}
-
-function parseRails(field: string, value: unknown): Parsed<GuardRails> {
-  const read = readShape(guardRailsInput, value, field)
-  return read.ok ? parsed(railsFrom(read.value)) : read
-}
-
 type ReadKey = Pick<ApiKeyRow, 'name' | 'role' | 'scopes' | 'expiresAt' | 'guardRails'>
 
-/** Reads a new key. */
-export function parseKey(value: unknown, now: Instant): Parsed<ReadKey> {
-  const fields = parseFields('', value, FIELDS)
-  if (!fields.ok) return fields
-  const { name, expires_at: expiresAt = null, guard_rails: guardRails = null } = fields.value
-  const { role, scopes } = standingOf({ ...fields.value, guardRails })
-  if (name === undefined) return flawed({ field: 'name', value: undefined, message: 'is missing' })
+/** A new key as it will be kept. */
+function newKey(input: KeyInput, now: Instant): ReadKey {
+  const { name, expires_at: expires, guard_rails: rails = null, ...given } = input
+  const guardRails = rails === null ? null : railsFrom(rails)
+  const expiresAt = typeof expires === 'string' ? instant(Date.parse(expires)) : null
   if (expiresAt !== null && expiresAt <= now)
-    return flawed({
-      ...{ field: 'expires_at', value: formatInstant(expiresAt), message: 'is in the past', allowed: 'a later time' },
-    })
-  return parsed({ name, role, scopes, expiresAt, guardRails })
+    throw invalid([
+      { field: 'expires_at', value: formatInstant(expiresAt), message: 'is in the past', allowed: 'a later time' },
+    ])
+  return { name, ...standingOf({ ...given, guardRails }), expiresAt, guardRails }
 }
 
 /**
  * A key with guard rails of which nothing else is said may do with its own things whatever can be done with them; rails
  * are a better fence for it than a role that lets it make schedules and not delete them.
  */
-function standingOf(given: {
-  readonly role?: Role
-  readonly scopes?: readonly string[] | null
-  readonly guardRails: ReadKey['guardRails']
-}): Pick<ReadKey, 'role' | 'scopes'> {
+function standingOf(
+  given: Pick<KeyInput, 'role' | 'scopes'> & Pick<ReadKey, 'guardRails'>,
+): Pick<ReadKey, 'role' | 'scopes'> {
   const { role, scopes = null, guardRails } = given
   if (guardRails !== null && role === undefined && scopes === null) return { role: 'admin', scopes: RAILED_SCOPES }
   return { role: role ?? 'member', scopes }
@@ -88,9 +65,8 @@ interface PreparedKey {
 
 /** Makes a key. Its text is in the answer and nowhere else. */
 export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Promise<MadeKey> {
-  const read = parseKey(input, ports.clock.now())
-  if (!read.ok) throw invalid(read.flaws)
-  refuseUngrantable(giver, read.value)
+  const wanted = newKey(input, ports.clock.now())
+  refuseUngrantable(giver, wanted)
   const { orgId } = giver
   const caller = callerOf(giver)
   const text = newKeyText()
@@ -98,9 +74,9 @@ export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Pr
   const work: Work<ApiKeyRow> = {
     orgId,
     prepare: async (tx, now): Promise<PreparedKey> => {
-      const expiresAt = await withinMaker(tx, giver, read.value.expiresAt)
+      const expiresAt = await withinMaker(tx, giver, wanted.expiresAt)
       const made: ApiKeyRow = {
-        ...{ ...read.value, expiresAt, orgId, id, hint: hintOf(text), origin: 'person' },
+        ...{ ...wanted, expiresAt, orgId, id, hint: hintOf(text), origin: 'person' },
         ...{ createdBy: caller.principal, createdAt: now, revokedAt: null, lastUsedAt: null },
       }
       await insertApiKey(tx, made, hashSecret(text))

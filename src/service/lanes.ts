@@ -97,7 +97,7 @@ function tell(
   { before, after }: { readonly before: number | undefined; readonly after: SizedLane },
 ): void {
   const { name, concurrency } = after
-  const object = { kind: 'lane', id: name }
+  const object = { kind: 'lane', id: name } as const
   const actor = actorOf(caller)
   desk.changes.audits.push(
     before === undefined

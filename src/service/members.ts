@@ -3,7 +3,6 @@ import type { Page } from '../contract/page.ts'
 import type { PageFilter } from '../contract/common.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { OrgId } from '../core/ids.ts'
-import { flawed, orNull, parsed, parseFields, wordField, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Transaction } from '../store/database.ts'
 import {
@@ -22,53 +21,27 @@ import { callerOf, type Caller, type Giver } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import type { Desk } from './desk/desk.ts'
 import { bound } from './idempotent.ts'
-import { collectFlaws, textField } from '../core/input-fields.ts'
-import { refuseUngrantable, ROLE_WORDS } from './keys.ts'
+import { collectFlaws } from '../core/input-fields.ts'
+import { refuseUngrantable } from './keys.ts'
 import { viewMember } from './member-view.ts'
 import type { Ports } from './ports.ts'
 import type { Work } from './turn-port.ts'
 
-const FIELDS = {
-  name: textField({ min: 1, max: 200 }),
-  email: orNull(parseEmail),
-  role: wordField(ROLE_WORDS),
-}
-
-const EMAIL = /^[^\s@]+@[^\s@]+$/
-
-function parseEmail(field: string, value: unknown): Parsed<string> {
-  const text = textField({ min: 3, max: 254 })(field, value)
-  if (!text.ok) return text
-  return EMAIL.test(text.value)
-    ? text
-    : flawed({ field, value, message: 'is not an e-mail address', allowed: 'name@host' })
-}
-
-type ReadMember = Pick<MemberRow, 'name' | 'email' | 'role'>
-
-/** Reads a new member, or a change of one: what a change leaves out stays. */
-export function parseMember(value: unknown, existing: ReadMember | null): Parsed<ReadMember> {
-  const fields = parseFields('', value, FIELDS)
-  if (!fields.ok) return fields
-  const { name = existing?.name, email = existing?.email ?? null, role = existing?.role ?? 'member' } = fields.value
-  if (name === undefined) return flawed({ field: 'name', value: undefined, message: 'is missing' })
-  return parsed({ name, email, role })
-}
+type Decided = Pick<MemberRow, 'name' | 'email' | 'role'>
 
 const noMember = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no member ${id}`)
 
 /** Lets somebody into the org. They sign in by a link that is made for them. */
 export async function createMember(ports: Ports, giver: Giver, input: MemberInput): Promise<MemberView> {
-  const read = parseMember(input, null)
-  if (!read.ok) throw invalid(read.flaws)
-  refuseUngrantable(giver, { role: read.value.role, scopes: null })
+  const { name, email = null, role = 'member' } = input
+  refuseUngrantable(giver, { role, scopes: null })
   const caller = callerOf(giver)
   const work: Work<MemberView> = {
     orgId: giver.orgId,
     prepare: async (tx, now) => {
       if ((await loadOrg(tx, giver.orgId)) === undefined)
         throw new Refusal('NOT_FOUND', `There is no org ${giver.orgId}`)
-      const row = newMember(read.value, { caller, now, id: ports.newId('member', now) })
+      const row = newMember({ name, email, role }, { caller, now, id: ports.newId('member', now) })
       if (!(await insertMember(tx, row))) throw taken(row.email)
       return row
     },
@@ -84,10 +57,10 @@ export async function createMember(ports: Ports, giver: Giver, input: MemberInpu
 
 /** A member who has never signed in. */
 export const newMember = (
-  read: ReadMember,
+  decided: Decided,
   made: { readonly caller: Caller; readonly now: Instant; readonly id: string },
 ): MemberRow => ({
-  ...{ ...read, orgId: made.caller.orgId, id: made.id, createdBy: made.caller.principal },
+  ...{ ...decided, orgId: made.caller.orgId, id: made.id, createdBy: made.caller.principal },
   ...{ createdAt: made.now, updatedAt: made.now, lastSignInAt: null },
 })
 
@@ -128,9 +101,8 @@ export async function changeMember(
     orgId,
     prepare: async (tx, now): Promise<readonly [MemberRow, MemberRow]> => {
       const found = await memberWithin(tx, giver, id)
-      const read = parseMember(asked.change, found)
-      if (!read.ok) throw invalid(read.flaws)
-      const edited = { ...found, ...read.value, updatedAt: now }
+      const { name = found.name, email = found.email, role = found.role } = asked.change
+      const edited = { ...found, name, email, role, updatedAt: now }
       if (edited.role !== found.role) {
         refuseUngrantable(giver, { role: edited.role, scopes: null })
         await refuseWithoutOwner(tx, found)

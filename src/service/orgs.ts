@@ -5,9 +5,7 @@ import { invalid, Refusal } from '../contract/refusals.ts'
 import { OPERATOR_ORG, type Role } from '../core/access.ts'
 import { periodBounds } from '../core/budget/budget-period.ts'
 import { agentId, orgId as toOrgId, type OrgId } from '../core/ids.ts'
-import { flawed, integerField, orNull, parsed, parseFields, type Parsed } from '../core/input.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
-import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
 import { parseZone } from '../core/time/zone.ts'
 import { insertAgents, loadAgents } from '../store/agents.ts'
 import { insertApiKey, type ApiKeyRow } from '../store/api-keys.ts'
@@ -20,30 +18,10 @@ import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import { RUNS_PER_DAY } from './desk/daily-runs.ts'
 import { ECHO, echoAgent } from './first-start.ts'
 import { bound } from './idempotent.ts'
-import { collectFlaws, parseFlag, textField } from '../core/input-fields.ts'
+import { collectFlaws } from '../core/input-fields.ts'
 import { hashSecret, hintOf, newKeyText } from './key-text.ts'
 import type { Ports } from './ports.ts'
 import type { Work } from './turn-port.ts'
-
-const limitField = orNull(integerField({ min: 1, max: 1_000_000_000 }))
-
-const FIELDS = {
-  name: textField({ min: 1, max: 200 }),
-  default_timezone: parseZone,
-  max_concurrent: limitField,
-  max_schedules: limitField,
-  runs_per_day: limitField,
-  max_timeout_seconds: orNull(integerField({ min: 1, max: MAX_TIMEOUT_SECONDS })),
-}
-
-/** Ids are named in paths and settings. */
-const ORG_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/
-
-function parseOrgId(field: string, value: unknown): Parsed<string> {
-  return typeof value === 'string' && ORG_ID.test(value)
-    ? parsed(value)
-    : flawed({ field, value, message: 'cannot be an id', allowed: '1 to 63 small letters, digits, _ -' })
-}
 
 const noOrg = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no org ${id}`)
 
@@ -54,10 +32,7 @@ interface OrgCreator extends Caller {
 
 /** Makes an org, with an agent that works offline. That it was made is on record in the org of whoever made it. */
 export async function createOrg(ports: Ports, caller: OrgCreator, input: OrgInput): Promise<CreatedOrg> {
-  const fields = parseFields('', input, { ...FIELDS, id: parseOrgId, with_key: parseFlag })
-  if (!fields.ok) throw invalid(fields.flaws)
-  const { name, id, default_timezone: zone, with_key: withKey = false, ...limits } = fields.value
-  if (name === undefined) throw invalid([{ field: 'name', value: undefined, message: 'is missing' }])
+  const { name, id, default_timezone: zone, with_key: withKey = false } = input
   const text = newKeyText()
   const keyId = withKey ? ports.newId('key', ports.clock.now()) : null
   const work: Work<{ readonly view: OrgView; readonly keyId: string | null }> = {
@@ -65,8 +40,8 @@ export async function createOrg(ports: Ports, caller: OrgCreator, input: OrgInpu
     prepare: async (tx, now): Promise<OrgRow> => {
       const row: OrgRow = {
         ...{ id: toOrgId(id ?? ports.newId('org', now)), name, defaultAgentId: ECHO, createdAt: now },
-        defaultTimezone: zone?.name ?? ports.settings().schedules.defaultTimezone,
-        ...limitsOf(limits, NO_LIMITS),
+        defaultTimezone: zone ?? ports.settings().schedules.defaultTimezone,
+        ...limitsOf(input, NO_LIMITS),
       }
       if (!(await insertOrg(tx, row)))
         throw new Refusal('CONFLICT', `There is an org ${row.id} already, or one that is still being deleted`)
@@ -114,15 +89,7 @@ const NO_LIMITS = { maxConcurrent: null, maxSchedules: null, runsPerDay: null, m
 type Limits = Pick<OrgRow, 'maxConcurrent' | 'maxSchedules' | 'runsPerDay' | 'maxTimeoutSeconds'>
 
 /** What was given, null included; else what there was. */
-function limitsOf(
-  given: {
-    readonly max_concurrent?: number | null
-    readonly max_schedules?: number | null
-    readonly runs_per_day?: number | null
-    readonly max_timeout_seconds?: number | null
-  },
-  before: Limits,
-): Limits {
+function limitsOf(given: OrgPatch, before: Limits): Limits {
   const {
     max_concurrent: concurrent,
     max_schedules: schedules,
@@ -164,12 +131,7 @@ export async function changeOrg(
   caller: Pick<Caller, 'principal'>,
   asked: { readonly id: string; readonly change: OrgPatch },
 ): Promise<OrgView> {
-  const fields = parseFields('', asked.change, {
-    ...FIELDS,
-    default_agent_id: orNull(textField({ min: 1, max: 200 })),
-  })
-  if (!fields.ok) throw invalid(fields.flaws)
-  const { name, default_timezone: zone, default_agent_id: agent, ...limits } = fields.value
+  const { name, default_timezone: zone, default_agent_id: agent } = asked.change
   const id = toOrgId(asked.id)
   return ports.turns.take({
     orgId: await orgThere(ports, id),
@@ -180,9 +142,9 @@ export async function changeOrg(
       const row: OrgRow = {
         ...found,
         name: name ?? found.name,
-        defaultTimezone: zone?.name ?? found.defaultTimezone,
+        defaultTimezone: zone ?? found.defaultTimezone,
         defaultAgentId: agent === undefined ? found.defaultAgentId : agent === null ? null : agentId(agent),
-        ...limitsOf(limits, found),
+        ...limitsOf(asked.change, found),
       }
       await saveOrg(tx, row)
       await beginCounting(tx, { before: found, after: row, now })

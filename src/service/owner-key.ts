@@ -1,3 +1,4 @@
+import type { AuditVerb } from '../core/audit-words.ts'
 import { invalid } from '../contract/refusals.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import type { Instant } from '../core/instant.ts'
@@ -132,7 +133,7 @@ async function end(start: Start, key: ApiKeyRow): Promise<void> {
 
 function record(
   { records, now }: Start,
-  { before, after, verb }: { readonly before: ApiKeyRow; readonly after: ApiKeyRow; readonly verb: string },
+  { before, after, verb }: { readonly before: ApiKeyRow; readonly after: ApiKeyRow; readonly verb: AuditVerb<'key'> },
 ): void {
   const views = { before: viewKey(before, now), after: viewKey(after, now), verb }
   records.push(changed(SYSTEM_ACTOR, { kind: 'key', id: before.id }, views))

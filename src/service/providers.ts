@@ -118,7 +118,7 @@ interface Kept {
 }
 
 function recordOf(actor: string, { name, before, after }: Kept): AuditEntry {
-  const object = { kind: 'provider', id: name }
+  const object = { kind: 'provider', id: name } as const
   if (after === null) return deleted(actor, object, before ?? {})
   return before === null ? created(actor, object, after) : changed(actor, object, { before, after })
 }

@@ -125,7 +125,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
         schedule.lastRunAt = desk.now
         desk.changes.schedules.add(schedule)
       }
-      const how = { verb: 'retry', before: { status: record.state }, after: { run_id: id } }
+      const how = { verb: 'retry', before: { status: record.state }, after: { run_id: id } } as const
       desk.changes.audits.push(acted(actorOf(caller), { kind: 'run', id: record.id }, how))
       return id
     },

@@ -1,7 +1,8 @@
-import type { BudgetTerms } from '../contract/budget.ts'
+import { scheduleBudgetInput, type BudgetTerms, type ScheduleBudgetInput } from '../contract/budget.ts'
+import { readShape } from '../contract/read-shape.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { budgetId, type BudgetId, type OrgId, type ScheduleId } from '../core/ids.ts'
-import { flawed, parsed, type Parsed } from '../core/input.ts'
+import { parsed, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import { UTC, type Zone } from '../core/time/zone.ts'
 import { deleteBudgets, insertBudget, loadBudgets, saveBudget, type BudgetOnRecord } from '../store/budgets.ts'
@@ -11,17 +12,14 @@ import { loadSchedules, updateSchedule } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { settingsOf } from './budget-view.ts'
 import { pausedAfter, type Kept } from './kept-budget.ts'
-import { parseBudget } from './budgets-input.ts'
+import { budgetRow } from './budget-row.ts'
 import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
-import { parseObject, unknownFields, type Given } from '../core/input-fields.ts'
 
 /**
  * The budget that a schedule brings with it, as its field `budget`. It is a budget like every other, under a name that
  * follows from the schedule's, so that either can be found from the other; whichever of the two is changed, both say so.
  */
-
-const FIELDS = ['unit', 'amount', 'period', 'timezone', 'on_exceed', 'default_reserve'] as const
 
 /** The name of the schedule's own budget. */
 export const ownBudgetId = (id: ScheduleId): BudgetId => budgetId(`bud_${id.replace(/^sch_/, '')}`)
@@ -30,20 +28,21 @@ export const ownBudgetId = (id: ScheduleId): BudgetId => budgetId(`bud_${id.repl
 export const termsIn = ({ input }: Pick<ScheduleRow, 'input'>): BudgetTerms | null =>
   (input['budget'] as BudgetTerms | undefined) ?? null
 
-/** Reads the field. Days and months stay those they were unless a zone is named; otherwise they are the org's. */
-export function parseTerms(
-  field: string,
-  value: unknown,
-  zones: { readonly before: string | undefined; readonly usual: Zone },
-): Parsed<BudgetTerms> {
-  const object = parseObject(field, value)
-  if (!object.ok) return object
-  const unknown = unknownFields(field, object.value, FIELDS)
-  if (unknown.length > 0) return flawed(unknown)
-  const given: Given = { ...(zones.before === undefined ? {} : { timezone: zones.before }), ...object.value }
-  const read = parseBudget(given, zones.usual)
-  if (!read.ok) return flawed(read.flaws.map((flaw) => ({ ...flaw, field: `${field}.${flaw.field}` })))
-  return parsed(termsOf(read.value))
+/** The zone of days and months that are not named. */
+interface Zones {
+  readonly before: string | undefined
+  readonly usual: Zone
+}
+
+/** Reads the field. */
+export function parseTerms(field: string, value: unknown, zones: Zones): Parsed<BudgetTerms> {
+  const read = readShape(scheduleBudgetInput, value, field)
+  return read.ok ? parsed(givenTerms(read.value, zones)) : read
+}
+
+/** The field with its defaults. Days and months stay those they were unless a zone is named; otherwise they are the org's. */
+export function givenTerms(given: ScheduleBudgetInput, { before, usual }: Zones): BudgetTerms {
+  return termsOf(budgetRow({ ...(before === undefined ? {} : { timezone: before }), ...given }, usual))
 }
 
 function termsOf(row: Parameters<typeof settingsOf>[0]): BudgetTerms {
@@ -91,10 +90,8 @@ export async function keepOwnBudget(tx: Transaction, change: OwnChange): Promise
 
 /** The schedule's own budget as it is when it begins. */
 export function ownBudgetOf({ orgId, id }: OwnChange['schedule'], terms: BudgetTerms, now: Instant): BudgetRow {
-  const read = parseBudget(terms, UTC)
-  if (!read.ok) throw new Error(`schedule ${id} has a budget that cannot be read`)
   const scope = { kind: 'schedule', scheduleId: id } as const
-  return { ...read.value, scope, orgId, id: ownBudgetId(id), pausedAt: null, alerts: null, createdAt: now }
+  return { ...budgetRow(terms, UTC), scope, orgId, id: ownBudgetId(id), pausedAt: null, alerts: null, createdAt: now }
 }
 
 interface Writing {

@@ -1,3 +1,4 @@
+import type { AuditVerb } from '../core/audit-words.ts'
 import { Refusal } from '../contract/refusals.ts'
 import type { ScheduleView } from '../contract/schedule.ts'
 import { scheduleId } from '../core/ids.ts'
@@ -34,7 +35,7 @@ type Edit = (current: ScheduleRow) => ScheduleRow
 /** What is to be done to a schedule, in the words of events and of the audit. */
 export interface Editing extends Asked {
   readonly word: string
-  readonly verb: string
+  readonly verb: AuditVerb<'schedule'>
   readonly decide: (reads: TurnReads, row: ScheduleRow, now: Instant) => Edit | Promise<Edit>
 }
 

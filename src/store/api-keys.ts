@@ -1,4 +1,4 @@
-import type { Role } from '../core/access.ts'
+import type { Grant, Role } from '../core/access.ts'
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
@@ -13,7 +13,7 @@ const apiKeys = table('api_key', {
   name: column.text(),
   hint: column.text(),
   role: column.text<Role>(),
-  scopes: column.texts<readonly string[] | null>(),
+  scopes: column.texts<readonly Grant[] | null>(),
   guardRails: column.json<GuardRails | null>(),
   origin: column.text<'person' | 'start' | 'environment'>(),
   createdBy: column.text<string | null>(),

@@ -1,3 +1,4 @@
+import type { AuditAction, AuditedKind } from '../core/audit-words.ts'
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
@@ -8,8 +9,8 @@ export const audits = table('audit', {
   no: column.bigint(),
   at: column.instant(),
   actor: column.text(),
-  action: column.text(),
-  objectKind: column.text(),
+  action: column.text<AuditAction>(),
+  objectKind: column.text<AuditedKind>(),
   objectId: column.text(),
   before: column.json(),
   after: column.json(),

@@ -1,3 +1,4 @@
+import type { SealedKind } from '../core/secret/sealed-kinds.ts'
 import type { Instant } from '../core/instant.ts'
 import { LOCK_SPACE } from './advisory-locks.ts'
 import type { Connection, Transaction } from './database.ts'
@@ -14,7 +15,7 @@ export const SEALED_COLUMNS = [
   { table: 'signing_secret', column: 'previous_sealed', name: 'org_id', kind: 'signing_secret' },
   { table: 'target', column: 'sealed_url', name: 'id', kind: 'target.url' },
   { table: 'channel', column: 'sealed_credentials', name: 'id', kind: 'channel.credentials' },
-] as const
+] as const satisfies readonly { readonly kind: SealedKind; readonly [part: string]: string }[]
 
 export type SealedColumn = (typeof SEALED_COLUMNS)[number]
 

@@ -3,6 +3,8 @@ import type { z } from 'zod'
 import type { asCodeDocument, AsCodeDocument } from '../../src/contract/as-code.ts'
 import type { EventKind } from '../../src/contract/event-kinds.ts'
 import type { event } from '../../src/contract/event.ts'
+import type { Grant } from '../../src/core/access.ts'
+import type { AuditAction, AuditedKind } from '../../src/core/audit-words.ts'
 import type { Operations } from '../../src/operations/table.ts'
 import type { OverlapAction } from '../../src/core/schedule/schedule-rules.ts'
 import type { ResultInput } from '../../src/contract/run.ts'
@@ -69,6 +71,16 @@ describe('the words of the API', () => {
     expectTypeOf<LooseEnums<z.ZodRecord<LooseEnum, z.ZodNumber>>>().not.toBeNever()
     expectTypeOf<LooseEnums<z.ZodDefault<LooseEnum>>>().not.toBeNever()
     expectTypeOf<LooseEnums<z.ZodIntersection<z.ZodObject<{ word: LooseEnum }>, z.ZodNull>>>().not.toBeNever()
+  })
+
+  it('are completed where they are many', () => {
+    type Made = Parameters<Client['keys']['create']>[0]
+    expectTypeOf<NonNullable<NonNullable<Made['scopes']>[number]>>().toEqualTypeOf<Grant>()
+    type Listed = Awaited<ReturnType<Client['audit']['list']>>['items'][number]
+    expectTypeOf<Listed['action']>().toEqualTypeOf<AuditAction>()
+    expectTypeOf<Listed['object']['kind']>().toEqualTypeOf<AuditedKind>()
+    // @ts-expect-error no such permission
+    void ({ name: 'x', scopes: ['runs:raed'] } satisfies Made)
   })
 
   it('are completed and checked in the client, in the library and in schedules as code', () => {

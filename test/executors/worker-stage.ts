@@ -98,7 +98,7 @@ function createPlane(): { readonly executor: Executor; readonly fetch: typeof fe
         wake = resolve
         signal?.addEventListener('abort', () => reject(signal.reason as Error))
       })
-    const cancel = stopped().map((id) => ({ attempt_id: id, reason: 'cancelled' }))
+    const cancel = stopped().map((id) => ({ attempt_id: id, reason: 'cancelled' as const }))
     return { worker_id: 'wrk_1', lease_until: '', renew_seconds: 5, attempts: waiting.splice(0), cancel }
   }
   const report = (id: string, body: string): WorkerAnswer => {

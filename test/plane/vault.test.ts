@@ -22,7 +22,7 @@ import { ORG, OTHER_ORG } from '../store/records.ts'
 
 const OLD = 'ab'.repeat(32)
 const NEW = Buffer.alloc(32, 7).toString('base64')
-const PLACE = { orgId: ORG, kind: 'secret', name: 'KEY' }
+const PLACE = { orgId: ORG, kind: 'secret', name: 'KEY' } as const
 const VALUE = 'hunter2-hunter2'
 
 let world: ServiceWorld
@@ -70,7 +70,7 @@ describe('a sealed text', () => {
     for (const [text, place] of [
       [sealed, { ...PLACE, name: 'OTHER' }],
       [sealed, { ...PLACE, orgId: OTHER_ORG }],
-      [sealed, { ...PLACE, kind: 'channel' }],
+      [sealed, { ...PLACE, kind: 'channel.credentials' }],
       [`${head}.${id}.${other}${body.slice(1)}`, PLACE],
       [`${head}.${id}.AAAA`, PLACE],
       ['not sealed at all', PLACE],

@@ -135,7 +135,7 @@ describe('first use inside one process, 20 callers at once', () => {
     const vaults = await all(() =>
       openVault({ database: world.db, now: () => world.now, alone: true, nodeId: () => '', source }),
     )
-    const place = { orgId: ORG, kind: 'secret', name: 'KEY' }
+    const place = { orgId: ORG, kind: 'secret', name: 'KEY' } as const
     const sealed = await Promise.all(vaults.map((vault) => vault.seal('hunter2-hunter2', place)))
     for (const text of sealed) for (const vault of vaults) expect(await vault.open(text, place)).toBe('hunter2-hunter2')
     expect(await world.rows('select id from sealing_key')).toHaveLength(1)

@@ -1,4 +1,3 @@
-import { flawed, parsed } from '../../core/input.ts'
 import { DEFAULT_LANES, meantLane } from '../../core/lanes.ts'
 import { NO_ORG_SHARE } from '../../core/org-share.ts'
 import { DEFAULT_RETRY_POLICY as RETRIES } from '../../core/run/retry-policy.ts'
@@ -11,8 +10,8 @@ import {
   MAX_SESSION_CONCURRENT,
   SESSION_MODES,
 } from '../../core/session/session-rules.ts'
-import { parseZone } from '../../core/time/zone.ts'
-import { fraction, integer, orNone, text, word, type Key, type OpenGroup } from './key.ts'
+import { zoneName } from '../fields.ts'
+import { fraction, integer, orNone, readBy, text, word, type Key, type OpenGroup } from './key.ts'
 import { ANY_TEXT } from './text-shapes.ts'
 
 /** More slots than this in one process are a slip of the pen. */
@@ -144,11 +143,7 @@ const taskLimits = {
 
 const zone: Key<string> = {
   ...text({ default: 'UTC', shape: ANY_TEXT, summary: 'Time zone of new orgs.' }),
-  allowed: 'an IANA time zone such as Europe/Berlin',
-  parse: (field, value) => {
-    const read = parseZone(field, value)
-    return read.ok ? parsed(read.value.name) : flawed(read.flaws)
-  },
+  ...readBy(zoneName, 'an IANA time zone such as Europe/Berlin'),
 }
 
 const schedules = {

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { firstFlaws, flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../../core/input.ts'
+import { firstFlaws, flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
+import { rule, whole } from '../fields.ts'
+import { readShape } from '../read-shape.ts'
 import { parseDuration, type DurationUnit } from './duration.ts'
 
 /** One setting: what it is, what it may be, and when a change of it takes effect. */
@@ -55,9 +57,19 @@ interface Said<T> {
   readonly hot?: boolean
 }
 
-type Made<T> = Pick<Key<T>, 'schema' | 'parse' | 'fromText' | 'allowed'> & Partial<Key<T>>
+type Reading<T> = Pick<Key<T>, 'schema' | 'allowed' | 'parse'>
 
-function key<T>(said: Said<T>, made: Made<T>): Key<T> {
+/** Reads a setting by its schema. */
+export const readBy = <T>(schema: z.ZodType<T>, allowed: string): Reading<T> => ({
+  schema,
+  allowed,
+  parse: (field, value) => {
+    const read = readShape(schema, value, field)
+    return read.ok ? read : flawed(read.flaws.map((flaw) => ({ ...flaw, allowed })))
+  },
+})
+
+function key<T>(said: Said<T>, made: Reading<T> & Pick<Key<T>, 'fromText'> & Partial<Key<T>>): Key<T> {
   const { default: usual, summary, hot = false } = said
   return { is: 'key', default: usual, summary, hot, zeroKeeps: false, unit: null, mask: null, ...made }
 }
@@ -77,23 +89,18 @@ export function integer(
   return key(said, {
     unit,
     zeroKeeps: zero === 'keeps',
-    schema: z.int().min(min).max(max),
-    allowed: `a whole number from ${min} to ${max}${unit === null ? '' : ', or a duration such as 30m'}`,
-    parse: (field, value) => parseInteger(field, value, { min, max }),
+    ...readBy(
+      whole(min, max),
+      `a whole number from ${min} to ${max}${unit === null ? '' : ', or a duration such as 30m'}`,
+    ),
     fromText: (text) => (unit === null ? numberFromText(text) : (parseDuration(text, unit) ?? numberFromText(text))),
   })
 }
 
 /** A number that may have a fraction. */
 export function fraction(said: Said<number> & { readonly min: number; readonly max: number }): Key<number> {
-  const allowed = `a number from ${said.min} to ${said.max}`
   return key(said, {
-    schema: z.number().min(said.min).max(said.max),
-    allowed,
-    parse: (field, value) =>
-      typeof value === 'number' && value >= said.min && value <= said.max
-        ? parsed(value)
-        : flawed({ field, value, message: 'is out of range', allowed }),
+    ...readBy(z.number().min(said.min).max(said.max), `a number from ${said.min} to ${said.max}`),
     fromText: numberFromText,
   })
 }
@@ -101,12 +108,7 @@ export function fraction(said: Said<number> & { readonly min: number; readonly m
 /** True or false. */
 export function flag(said: Said<boolean>): Key<boolean> {
   return key(said, {
-    schema: z.boolean(),
-    allowed: 'true, false',
-    parse: (field, value) =>
-      typeof value === 'boolean'
-        ? parsed(value)
-        : flawed({ field, value, message: 'must be true or false', allowed: 'true, false' }),
+    ...readBy(z.boolean(), 'true, false'),
     fromText: (text) => ({ true: true, false: false })[text.trim().toLowerCase()] ?? text,
   })
 }
@@ -114,9 +116,7 @@ export function flag(said: Said<boolean>): Key<boolean> {
 /** One of a closed list of words. */
 export function word<W extends string>(said: Said<W> & { readonly words: readonly W[] }): Key<W> {
   return key(said, {
-    schema: z.enum(said.words),
-    allowed: said.words.join(', '),
-    parse: (field, value) => parseWord(field, value, said.words),
+    ...readBy<W>(z.enum(said.words), said.words.join(', ')),
     fromText: (text) => text.trim(),
   })
 }
@@ -139,12 +139,17 @@ function parseText(field: string, value: unknown, { allowed, check }: TextShape)
   return message === null ? parsed(value) : flawed({ field, value, message, allowed })
 }
 
+const textOf = (shape: TextShape): z.ZodString =>
+  z
+    .string()
+    .min(1)
+    .max(LONGEST_TEXT)
+    .check(rule((field, value) => parseText(field, value, shape)))
+
 /** A text of a certain shape. */
 export function text(said: Said<string> & { readonly shape: TextShape }): Key<string> {
   return key(said, {
-    schema: z.string().max(LONGEST_TEXT),
-    allowed: said.shape.allowed,
-    parse: (field, value) => parseText(field, value, said.shape),
+    ...readBy(textOf(said.shape), said.shape.allowed),
     fromText: (given) => given,
   })
 }
@@ -152,14 +157,15 @@ export function text(said: Said<string> & { readonly shape: TextShape }): Key<st
 /** A list of texts of a certain shape; as one text, they are separated by commas. */
 export function texts(said: Said<readonly string[]> & { readonly shape: TextShape }): Key<readonly string[]> {
   const allowed = `a list; each ${said.shape.allowed}`
-  return key(said, {
-    schema: z.array(z.string().max(LONGEST_TEXT)),
-    allowed,
-    parse: (field, value) => {
-      if (!Array.isArray(value)) return flawed({ field, value, message: 'must be a list', allowed })
-      const entries = value.map((entry, index) => parseText(`${field}.${index}`, entry, said.shape))
-      return gathered(field, entries)
-    },
+  const parse = (field: string, value: unknown): Parsed<readonly string[]> =>
+    Array.isArray(value)
+      ? gathered(
+          field,
+          value.map((entry, index) => parseText(`${field}.${index}`, entry, said.shape)),
+        )
+      : flawed({ field, value, message: 'must be a list', allowed })
+  return key<readonly string[]>(said, {
+    ...readBy(z.array(z.string().min(1).max(LONGEST_TEXT)).check(rule(parse)), allowed),
     fromText: (given) =>
       given
         .split(',')
@@ -173,19 +179,15 @@ export function textsByName(
   said: Said<Readonly<Record<string, string>>> & { readonly shape: TextShape },
 ): Key<Readonly<Record<string, string>>> {
   const allowed = `names, each with ${said.shape.allowed}`
-  return key(said, {
-    schema: z.record(z.string(), z.string().max(LONGEST_TEXT)),
-    allowed,
-    parse: (field, value) => {
-      if (typeof value !== 'object' || value === null || Array.isArray(value))
-        return flawed({ field, value, message: 'must be an object', allowed })
-      const names = Object.keys(value)
-      const read = gathered(
-        field,
-        Object.entries(value).map(([name, entry]) => parseText(`${field}.${name}`, entry, said.shape)),
-      )
-      return read.ok ? parsed(Object.fromEntries(read.value.map((entry, index) => [names[index] ?? '', entry]))) : read
-    },
+  const parse = (field: string, value: unknown): Parsed<unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? gathered(
+          field,
+          Object.entries(value).map(([name, entry]) => parseText(`${field}.${name}`, entry, said.shape)),
+        )
+      : flawed({ field, value, message: 'must be an object', allowed })
+  return key<Readonly<Record<string, string>>>(said, {
+    ...readBy(z.record(z.string(), z.string().min(1).max(LONGEST_TEXT)).check(rule(parse)), allowed),
     fromText: (given) =>
       Object.fromEntries(
         given

@@ -78,6 +78,20 @@ export function readLayer(tree: KeyTree, given: unknown, reading: Reading = {}):
   return read.flaws.length > 0 ? flawed(read.flaws) : parsed(read)
 }
 
+/** Reads a change of what holds while running; settings that only a start takes in would be promised and not kept. */
+export function readChange(tree: KeyTree, given: unknown): Parsed<ReadLayer> {
+  const { flaws, ...read } = readPartly(tree, given, { forgetting: true })
+  const cold = [...read.values.keys(), ...read.forgotten].filter((path) => keyAt(tree, path)?.hot !== true)
+  return flaws.length + cold.length > 0 ? flawed([...flaws, ...cold.map(onlyAtStart)]) : parsed(read)
+}
+
+const onlyAtStart = (path: string): Flaw => ({
+  field: path,
+  value: undefined,
+  message:
+    'takes effect at a start only: set it in config.yaml of the data directory, the environment or by a flag, and start again',
+})
+
 /** What can be read of a tree that somebody gave, and everything that is wrong with the rest. */
 export function readPartly(tree: KeyTree, given: unknown, reading: Reading = {}): ReadLayer & Flawed {
   const walk: Walk = { root: tree, reading, values: new Map(), kept: [], forgotten: [], flaws: [] }
@@ -125,7 +139,7 @@ function readGroup(walk: Walk, { tree, given, prefix }: Place): void {
     if (entry === undefined || value === undefined) continue
     if (isKey(entry)) readKey(walk, { path, key: entry }, value)
     // In a file, a group with nothing in it reads as null.
-    else if (value === null) continue
+    else if (value === null && walk.reading.forgetting !== true) continue
     else if (!isObject(value))
       walk.flaws.push({ field: path, value, message: 'must be an object', allowed: insideOf(entry) })
     else if (isOpen(entry)) readOpen(walk, { path, group: entry }, value)
@@ -173,11 +187,7 @@ function readKey(walk: Walk, { path, key }: PlacedKey, given: unknown): void {
     durations && key.unit !== null && typeof given === 'string' ? (parseDuration(given, key.unit) ?? given) : given
   const read = key.parse(path, value)
   if (!read.ok && forgetting && given === null) walk.forgotten.push(path)
-  else if (!read.ok)
-    addAll(
-      walk.flaws,
-      read.flaws.map((flaw) => ({ ...flaw, allowed: key.allowed })),
-    )
+  else if (!read.ok) addAll(walk.flaws, read.flaws)
   else if (key.zeroKeeps && read.value === 0) walk.kept.push(path)
   else walk.values.set(path, read.value)
 }

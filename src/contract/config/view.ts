@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { parsed } from '../../core/input.ts'
+import { readWith } from '../fields.ts'
 import { CONFIG_KEYS } from './keys.ts'
 import type { KeyTree } from './key.ts'
+import { readChange } from './tree.ts'
 
 /** Who has the last word on a setting. */
 export const CONFIG_SOURCES = ['default', 'file', 'environment', 'flag', 'stored'] as const
@@ -41,15 +44,24 @@ export const configViewSchema: z.ZodType<ConfigView> = z.strictObject({
 /** The shape of the file: every setting, all of them optional. */
 export const configSchema = schemaOf(CONFIG_KEYS, () => true)
 
-/** The shape of a change through the API: what takes effect while running; null takes back what was stored. */
-export const configPatchSchema = schemaOf(CONFIG_KEYS, (hot) => hot)
+/**
+ * The shape of a change through the API: what takes effect while running; null takes back what was stored. It is read as
+ * the file is, which knows the groups of other schedulers and in which group a misplaced setting belongs.
+ */
+export const configPatchSchema = schemaOf(CONFIG_KEYS, (hot) => hot).check(
+  readWith((_field, value) => {
+    const read = readChange(CONFIG_KEYS, value)
+    return read.ok ? parsed(value as ConfigPatch) : read
+  }),
+)
+export type ConfigPatch = Readonly<Record<string, unknown>>
 
 function schemaOf(
   tree: KeyTree,
   wants: (hot: boolean) => boolean,
   /** What every other name is read by; left out: there is no other name. */
   others?: z.ZodType,
-): z.ZodType<Readonly<Record<string, unknown>>> {
+): z.ZodType<ConfigPatch> {
   const shape: Record<string, z.ZodType> = {}
   for (const [name, entry] of Object.entries(tree)) {
     if (entry.is === 'key') {
@@ -58,7 +70,10 @@ function schemaOf(
       if (wants(entry.entry.hot)) shape[name] = schemaOf(entry.own, wants, entry.entry.schema.nullable()).optional()
     } else if (keysWanted(entry, wants).length > 0) shape[name] = schemaOf(entry, wants).optional()
   }
-  return others === undefined ? z.strictObject(shape) : z.object(shape).catchall(others)
+  // Other names are described as refused and left in place, so that whoever reads the whole can say what was meant.
+  return others === undefined
+    ? z.looseObject(shape).meta({ additionalProperties: false })
+    : z.object(shape).catchall(others)
 }
 
 function keysWanted(tree: KeyTree, wants: (hot: boolean) => boolean): readonly string[] {

@@ -1,5 +1,4 @@
-import { addAll } from '../long-lists.ts'
-import { flawed, parsed, parseWord, type Flaw, type Parsed } from '../input.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import type { Admittance } from './admittance.ts'
 import type { ChannelKind } from './channel.ts'
 import { templateFlaw } from './hook-body.ts'
@@ -52,39 +51,71 @@ const USUAL: Readonly<Record<ChannelKind, ChannelSettings>> = {
   hook: { ...NONE, session: 'main' },
 }
 
+/** Settings as they are given: ids of users and chats may be numbers. */
+export type GivenSettings = {
+  readonly [Name in SettingName]?: ChannelSettings[Name] | readonly (string | number)[] | undefined
+}
+
+/** The settings of a kind; what is left out stays, and null is the default. */
+export function settingsOf(kind: ChannelKind, given: GivenSettings, existing: ChannelSettings | null): ChannelSettings {
+  const before = existing ?? USUAL[kind]
+  const own = SETTINGS_OF[kind].flatMap((name) => {
+    const value = given[name]
+    return value === undefined ? [] : [[name, value === null ? USUAL[kind][name] : value]]
+  })
+  return { ...before, ...(Object.fromEntries(own) as Partial<ChannelSettings>) }
+}
+
 type Given = Readonly<Record<string, unknown>>
 
-/** Reads the settings of a kind; what is left out stays, and null is the default. */
-export function parseChannelSettings(
+/** What has no meaning for the kind, and secrets that are missing or are none of the kind. */
+export function channelFlaws(kind: ChannelKind, given: Given, isNew: boolean): readonly Flaw[] {
+  return [...meaningless(kind, given), ...SECRETS_OF[kind].flatMap((name) => secretFlaws(kind, name, { given, isNew }))]
+}
+
+/** In place of what may be a secret, only wrong. */
+const HIDDEN = '***'
+
+function meaningless(kind: ChannelKind, given: Given): readonly Flaw[] {
+  const message = `has no meaning for a channel of kind ${kind}`
+  const isStrange = (name: string, own: readonly string[]): boolean =>
+    (given[name] ?? null) !== null && !own.includes(name)
+  const settings = EVERY_SETTING.filter((name) => isStrange(name, SETTINGS_OF[kind]))
+  const secrets = EVERY_SECRET.filter((name) => isStrange(name, SECRETS_OF[kind]))
+  return [
+    ...settings.map((field) => ({ field, value: given[field], message, allowed: SETTINGS_OF[kind].join(', ') })),
+    ...secrets.map((field) => ({ field, value: HIDDEN, message, allowed: SECRETS_OF[kind].join(', ') })),
+  ]
+}
+
+const EVERY_SETTING = Object.keys(NONE) as readonly SettingName[]
+const EVERY_SECRET = ['token', 'signing_secret'] as const
+
+const SECRET_SHAPES: Readonly<Record<string, { readonly shape: RegExp; readonly allowed: string }>> = {
+  'telegram.token': { shape: /^\d+:[\w-]+$/, allowed: 'the token that BotFather gave, such as 4711:AAH…' },
+  'slack.token': { shape: /^xox[a-z]-[\w-]+$/, allowed: 'the bot token of the app, xoxb-…' },
+  'slack.signing_secret': { shape: /^[\x21-\x7e]{8,200}$/, allowed: 'the signing secret of the app' },
+  'hook.signing_secret': {
+    shape: /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/,
+    allowed: 'whsec_ and at least 24 random bytes in base64: openssl rand -base64 32',
+  },
+}
+
+function secretFlaws(
   kind: ChannelKind,
-  given: Given,
-  existing: ChannelSettings | null,
-): Parsed<ChannelSettings> {
-  const flaws: Flaw[] = []
-  const read: Record<string, unknown> = { ...(existing ?? USUAL[kind]) }
-  for (const name of Object.keys(READERS) as SettingName[]) {
-    const value = given[name]
-    if (value === undefined) continue
-    if (!SETTINGS_OF[kind].includes(name)) {
-      const allowed = SETTINGS_OF[kind].join(', ')
-      if (value !== null)
-        flaws.push({ field: name, value, message: `has no meaning for a channel of kind ${kind}`, allowed })
-      continue
-    }
-    const answer = value === null ? parsed(USUAL[kind][name]) : READERS[name](name, value)
-    if (answer.ok) read[name] = answer.value
-    else addAll(flaws, answer.flaws)
-  }
-  return flaws.length > 0 ? flawed(flaws) : parsed(read as unknown as ChannelSettings)
+  field: string,
+  { given, isNew }: { readonly given: Given; readonly isNew: boolean },
+): readonly Flaw[] {
+  const value = given[field]
+  const { shape, allowed = 'a text' } = SECRET_SHAPES[`${kind}.${field}`] ?? {}
+  if (value === undefined) return isNew ? [{ field, value, message: 'is missing', allowed }] : []
+  return typeof value === 'string' && shape?.test(value) === true
+    ? []
+    : [{ field, value: HIDDEN, message: `is not one of ${kind}`, allowed }]
 }
 
-const MOST_NAMED = 1_000
-
-function parseFlag(field: string, value: unknown): Parsed<boolean> {
-  return typeof value === 'boolean'
-    ? parsed(value)
-    : flawed({ field, value, message: 'must be true or false', allowed: 'true, false' })
-}
+/** So many users or chats may be named. */
+export const MAX_NAMED_IDS = 1_000
 
 const shortText =
   (allowed: string) =>
@@ -95,12 +126,20 @@ const shortText =
 
 const isShort = (text: string): boolean => text.trim() !== '' && text.length <= 200 && !text.includes('\u0000')
 
+/** Reads whom a channel writes to when nobody is named. */
+export const parseRecipient = shortText(
+  'whom the channel writes to when nobody is named: a chat or a user as the service knows it',
+)
+
+/** Reads the lane of the runs of a hook. */
+export const parseHookLane = shortText('the name of a lane')
+
 /** Ids as the service has them; Telegram's are numbers, and who copies one means the number. */
-function parseIds(field: string, value: unknown): Parsed<readonly string[]> {
-  const allowed = `a list of up to ${MOST_NAMED} ids`
-  if (!Array.isArray(value) || value.length > MOST_NAMED)
+export function parseChannelIds(field: string, value: unknown): Parsed<string[]> {
+  const allowed = `a list of up to ${MAX_NAMED_IDS} ids`
+  if (!Array.isArray(value) || value.length > MAX_NAMED_IDS)
     return flawed({ field, value, message: 'must be a list', allowed })
-  const ids = value.map((id: unknown) => (typeof id === 'number' ? String(id) : id))
+  const ids = value.map((id: unknown) => (Number.isSafeInteger(id) ? String(id) : id))
   const flaws = ids.flatMap((id, index): readonly Flaw[] =>
     typeof id === 'string' && isShort(id)
       ? []
@@ -109,26 +148,13 @@ function parseIds(field: string, value: unknown): Parsed<readonly string[]> {
   return flaws.length > 0 ? flawed(flaws) : parsed([...new Set(ids as string[])])
 }
 
-function parseTemplate(field: string, value: unknown): Parsed<string> {
+/** Reads a template of a hook. */
+export function parseHookTemplate(field: string, value: unknown): Parsed<string> {
   const allowed = 'a text of 1 to 2000 characters, with {{body.x}} for what the request says'
   if (typeof value !== 'string' || value.trim() === '' || value.length > 2_000 || value.includes('\u0000'))
     return flawed({ field, value, message: 'must be a text', allowed })
   const flaw = templateFlaw(value)
   return flaw === null ? parsed(value) : flawed({ field, value, message: flaw, allowed })
-}
-
-const READERS: { readonly [Name in SettingName]: (field: string, value: unknown) => Parsed<ChannelSettings[Name]> } = {
-  mode: (field, value) => parseWord(field, value, TELEGRAM_MODES),
-  hears_all: parseFlag,
-  open: parseFlag,
-  allowed_users: parseIds,
-  allowed_chats: parseIds,
-  default_recipient: shortText(
-    'whom the channel writes to when nobody is named: a chat or a user as the service knows it',
-  ),
-  session: parseTemplate,
-  text: parseTemplate,
-  lane: shortText('the name of a lane'),
 }
 
 /** Who may speak, by the settings of a channel. */

@@ -1,5 +1,4 @@
 import { isInside, parseDailyWindow, windowEnd, type DailyWindow } from '../time/daily-window.ts'
-import { formatTimeOfDay } from '../time/calendar.ts'
 import type { Parsed } from '../input.ts'
 import type { Instant } from '../instant.ts'
 import type { Zone } from '../time/zone.ts'
@@ -21,11 +20,6 @@ export interface StoredQuietHours {
   readonly end: string
   readonly timezone: string
 }
-
-/** Quiet hours in the form in which they are kept. */
-export const storeQuietHours = ({ start, end, timezone }: QuietHours): StoredQuietHours => ({
-  ...{ start: formatTimeOfDay(start), end: formatTimeOfDay(end), timezone: timezone.name },
-})
 
 /** When it is quiet no more by hours that were kept, or null if it is not quiet now. */
 export function storedQuietUntil(stored: StoredQuietHours | null, at: Instant): Instant | null {

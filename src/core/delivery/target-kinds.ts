@@ -1,6 +1,8 @@
 import { parseSessionSettings, parseSlackSettings, parseTelegramSettings } from './chat-settings.ts'
 import { parseMailSettings } from './mail-settings.ts'
-import { flawed, parsed, type Parsed } from '../input.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { parseJson } from '../input-fields.ts'
+import { nearestWord } from '../nearest-word.ts'
 
 /** What a kind of target needs to know, as it is kept. */
 export type TargetSettings = Readonly<Record<string, unknown>>
@@ -35,6 +37,32 @@ export const TARGET_KIND_WORDS = Object.keys(TARGET_KINDS) as [TargetKind, ...Ta
 
 /** The rule of a kind. */
 export const ruleOf = (kind: TargetKind): TargetKindRule => TARGET_KINDS[kind]
+
+/** Reads the name of a kind. */
+export function parseTargetKind(field: string, value: unknown): Parsed<TargetKind> {
+  const kind = TARGET_KIND_WORDS.find((word) => word === value)
+  if (kind !== undefined) return parsed(kind)
+  const near = typeof value === 'string' ? nearestWord(value.toLowerCase(), TARGET_KIND_WORDS) : null
+  const message = `is not a kind of target${near === null ? '' : `; did you mean ${near}?`}`
+  return flawed({ field, value, message, allowed: TARGET_KIND_WORDS.join(', ') })
+}
+
+/** What a new target has unless it is said. */
+export const DEFAULT_TARGET_KIND: TargetKind = 'webhook'
+
+/** Reads `settings` of a kind, which are read whole: a change replaces them. */
+export function parseTargetSettings(kind: TargetKind, value: unknown): Parsed<TargetSettings> {
+  const json = value === undefined ? parsed(undefined) : parseJson('settings', value)
+  return json.ok ? ruleOf(kind).settings('settings', json.value) : json
+}
+
+/** What is wrong with the address of a target because of its kind. */
+export function targetUrlFlaws(kind: TargetKind, value: unknown, isNew: boolean): readonly Flaw[] {
+  const { url } = ruleOf(kind)
+  if (url === 'none' && value !== undefined)
+    return [{ field: 'url', value, message: `has no meaning for a target of kind ${kind}`, allowed: 'settings' }]
+  return url === 'required' && value === undefined && isNew ? [{ field: 'url', value, message: 'is missing' }] : []
+}
 
 /** The settings of a target as they may be shown. */
 export const shownSettings = (kind: TargetKind, settings: TargetSettings): TargetSettings =>

@@ -1,7 +1,5 @@
-import { flawed, parsed, type Parsed } from '../input.ts'
-
 /** Names stand in templates and in paths: nothing in them means anything there. */
-const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
+export const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
 export const SECRET_NAME_ALLOWED = '1 to 100 letters, digits, _ and -, a letter first'
 
 /** How a text names a secret. */
@@ -9,12 +7,6 @@ const REFERENCE = /\{\{\s*secret:([^{}]*)\}\}/g
 
 /** Whether a text can be the name of a secret. */
 export const isSecretName = (text: string): boolean => SECRET_NAME.test(text)
-
-/** Reads the name of a secret. */
-export const parseSecretName = (field: string, value: unknown): Parsed<string> =>
-  typeof value === 'string' && isSecretName(value)
-    ? parsed(value)
-    : flawed({ field, value, message: 'cannot be the name of a secret', allowed: SECRET_NAME_ALLOWED })
 
 /** Every secret that a text, or any text inside a JSON value, names as `{{secret:NAME}}`; each once. */
 export function secretNamesIn(value: unknown): readonly string[] {

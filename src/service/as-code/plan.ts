@@ -5,7 +5,7 @@ import { instant } from '../../core/instant.ts'
 import { parseTiming } from '../../core/time/parse-timing.ts'
 import { sentenceFor } from '../../core/time/sentence.ts'
 import type { AgentRow } from '../../store/agents.ts'
-import { parseBudget } from '../budgets-input.ts'
+import { readBudget } from '../budget-row.ts'
 import { inPieces } from '../in-pieces.ts'
 import { TIMING_FIELDS } from '../schedule-timing.ts'
 import { budgetKey, budgetName } from './budget-fields.ts'
@@ -173,7 +173,7 @@ function wantBudgets(
   return inPieces(placed, (one, at) => {
     const { flaws = [] } = resolved[at] ?? {}
     const original = items[at] ?? one.item
-    const read = parseBudget(one.item.fields, stored.zone)
+    const read = readBudget(one.item.fields, stored.zone)
     const name = read.ok ? budgetName(read.value, nameOf) : `budget ${one.item.index + 1}`
     const known = budgetOf(one)
     const wanted = wantBudget(context, { ...one, known }, { name, coming })
@@ -185,7 +185,7 @@ const zoned = (key: string, zone: string): string => `${key}\u0000${zone}`
 
 /** What a budget is known by; where the item names no zone, the one that is stored with the same key has it. */
 function keyOf(fields: Fields, { zone, budgets }: Stored): string | null {
-  const read = parseBudget(fields, zone)
+  const read = readBudget(fields, zone)
   if (!read.ok) return null
   const key = budgetKey(read.value)
   if (fields['timezone'] !== undefined) return zoned(key, read.value.timezone.name)

@@ -1,35 +1,36 @@
-import type { BudgetInput } from '../../contract/budget.ts'
+import { budgetInput } from '../../contract/budget.ts'
+import { readShape } from '../../contract/read-shape.ts'
 import { changedNames, differences } from '../../core/as-code/compare.ts'
 import { pick } from '../../core/as-code/same.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
 import { budgetChange, budgetCreation } from '../budgets.ts'
-import { parseBudget, type ReadBudget } from '../budgets-input.ts'
+import { budgetRow, type DecidedBudget } from '../budget-row.ts'
 import { budgetFields } from './budget-fields.ts'
 import { madeOf, type Context, type Place, type Wanted } from './wanted.ts'
 
 /** What an item asks of a budget; its references are ids by now. `coming` are the schedules that are made with it. */
 export function wantBudget(
-  { ports, caller, stored }: Context,
+  { ports, caller }: Context,
   { item, id, known }: Place<BudgetOnRecord>,
   { name, coming }: { readonly name: string; readonly coming: ReadonlySet<string> },
 ): Wanted {
   const base = { item, name, id, isNew: known === null, permissions: [] }
-  const read = parseBudget(item.fields, known?.timezone ?? stored.zone)
+  const read = readShape(budgetInput, item.fields)
   if (!read.ok) return { ...base, changes: [], flaws: read.flaws, doing: null }
   if (known === null) {
-    const input = item.fields as unknown as BudgetInput
+    const input = read.value
     return {
       ...{ ...base, flaws: [], changes: madeOf(item.fields) },
       doing: () => budgetCreation(ports, caller, { input, id, coming }),
     }
   }
-  return changed(base, known, { read: read.value, caller })
+  return changed(base, known, { read: budgetRow(read.value, known.timezone), caller })
 }
 
 function changed(
   base: Omit<Wanted, 'changes' | 'flaws' | 'doing'>,
   known: BudgetOnRecord,
-  { read, caller }: { readonly read: ReadBudget; readonly caller: Context['caller'] },
+  { read, caller }: { readonly read: DecidedBudget; readonly caller: Context['caller'] },
 ): Wanted {
   const [before, after] = [budgetFields(known), budgetFields(read)]
   const names = changedNames(before, after)

@@ -1,11 +1,13 @@
-import type { TargetInput, TargetPatch } from '../../contract/target.ts'
+import { readShape } from '../../contract/read-shape.ts'
+import { schemaReader } from '../../contract/read-input.ts'
+import { targetInput, targetPatch } from '../../contract/target.ts'
 import { changedNames } from '../../core/as-code/compare.ts'
 import { pick, type Fields } from '../../core/as-code/same.ts'
 import { shownSettings, shownUrl } from '../../core/delivery/target-kinds.ts'
 import type { Flaw } from '../../core/input.ts'
 import type { TargetRow } from '../../store/targets.ts'
 import { addressOfTarget } from '../target/address.ts'
-import { parseTarget, type ReadTarget } from '../target/input.ts'
+import { decideTarget, type DecidedTarget } from '../target/decided.ts'
 import { targetChange, targetCreation } from '../target/targets.ts'
 import { shownTarget, targetFields } from './target-fields.ts'
 import { madeOf, shownChanges, type Context, type Place, type Wanted } from './wanted.ts'
@@ -21,25 +23,27 @@ type Base = Pick<Wanted, 'item' | 'name' | 'id' | 'isNew' | 'permissions'>
 
 const refused = (base: Base, flaws: readonly Flaw[]): Wanted => ({ ...base, changes: [], flaws, doing: null })
 
-const shownRead = ({ quietHours, url, settings, kind, ...rest }: ReadTarget): Fields => ({
+const shownRead = ({ quietHours, url, settings, kind, ...rest }: DecidedTarget): Fields => ({
   ...{ ...rest, kind, quiet_hours: quietHours },
   ...{ url: url === '' ? null : shownUrl(kind, url), settings: shownSettings(kind, settings) },
 })
 
 function made({ ports, caller }: Context, base: Base): Wanted {
   const { fields } = base.item
-  const read = parseTarget(fields, null)
-  if (!read.ok) return refused(base, read.flaws)
+  const input = readShape(targetInput, fields)
+  const read = input.ok ? decideTarget(input.value, null) : input
+  if (!input.ok || !read.ok) return refused(base, read.ok ? [] : read.flaws)
   return {
     ...{ ...base, flaws: [], changes: madeOf(pick(shownRead(read.value), Object.keys(fields))) },
-    doing: () => targetCreation(ports, caller, { input: fields as unknown as TargetInput, id: base.id }),
+    doing: () => targetCreation(ports, caller, { input: input.value, id: base.id }),
   }
 }
 
 async function changed({ ports, caller }: Context, base: Base, known: TargetRow): Promise<Wanted> {
   const { fields } = base.item
   const url = await keptUrl(ports, fields['url'], known)
-  const read = parseTarget(url === undefined ? fields : { ...fields, url }, null)
+  const input = readShape(targetInput, url === undefined ? fields : { ...fields, url })
+  const read = input.ok ? decideTarget(input.value, null) : input
   if (!read.ok) return refused(base, read.flaws)
   if (read.value.kind !== known.kind)
     return refused(base, [
@@ -57,10 +61,13 @@ async function changed({ ports, caller }: Context, base: Base, known: TargetRow)
   const real = { before: targetFields(known), after }
   const names = changedNames(real.before, real.after)
   const shown = { before: shownTarget(known), after: { ...shownRead(read.value), enabled } }
-  const asked = { id: known.id, change: pick(after, names) as TargetPatch }
   return {
     ...{ ...base, flaws: [], changes: shownChanges(real, shown) },
-    doing: names.length === 0 ? null : () => targetChange(ports, caller, asked),
+    doing:
+      names.length === 0
+        ? null
+        : async () =>
+            targetChange(ports, caller, { id: known.id, change: schemaReader(targetPatch)(pick(after, names)) }),
   }
 }
 

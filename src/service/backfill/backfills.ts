@@ -72,7 +72,7 @@ export async function startBackfill(ports: Ports, caller: Caller, asked: AskedBa
       tellBackfill(desk, row)
       const view = viewBackfill(row, desk.now)
       const { id, total, from, to, which } = view
-      const how = { verb: 'backfill', after: { backfill: id, total, from, to, which } }
+      const how = { verb: 'backfill', after: { backfill: id, total, from, to, which } } as const
       desk.changes.audits.push(acted(actorOf(caller), { kind: 'schedule', id: schedule }, how))
       return view
     },
@@ -188,7 +188,7 @@ export async function cancelBackfill(
           verb: 'backfill_cancel',
           before: { state: before.state },
           after: { backfill: id, state: row.state },
-        }
+        } as const
         desk.changes.audits.push(acted(by, { kind: 'schedule', id: row.scheduleId }, how))
         return row
       },

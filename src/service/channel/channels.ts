@@ -2,7 +2,9 @@ import type { ChannelInput, ChannelPatch, ChannelTestView, ChannelView } from '.
 import type { Page } from '../../contract/page.ts'
 import type { PageFilter } from '../../contract/common.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import { channelId, type OrgId } from '../../core/ids.ts'
+import { channelFlaws, settingsOf } from '../../core/channel/channel-settings.ts'
+import type { ChannelCredentials } from '../../core/channel/services.ts'
+import { agentId as toAgentId, channelId, type AgentId, type OrgId } from '../../core/ids.ts'
 import { loadAgents } from '../../store/agents.ts'
 import {
   deleteChannel,
@@ -17,7 +19,6 @@ import type { Connection } from '../../store/database.ts'
 import { acted, actorOf, changed, created, deleted } from '../audit-entry.ts'
 import type { Caller } from '../caller.ts'
 import { openChannel, sealCredentials } from './credentials.ts'
-import { parseChannel, type ReadChannel } from './input.ts'
 import { channelSettings, viewChannel } from './view.ts'
 import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
 import { bound } from '../idempotent.ts'
@@ -33,13 +34,22 @@ async function readChannel(connection: Connection, orgId: OrgId, id: string): Pr
   return row
 }
 
-function readInput(value: unknown, existing: ChannelRow | null): ReadChannel {
-  const read = parseChannel(value, existing)
-  if (!read.ok) throw invalid(read.flaws)
-  return read.value
+/** What a change makes of a channel: what it leaves out stays. What it may have depends on the kind. */
+function edited(before: ChannelRow, change: ChannelPatch): Pick<ChannelRow, 'agentId' | 'enabled' | 'settings'> {
+  const flaws = channelFlaws(before.kind, change, false)
+  if (flaws.length > 0) throw invalid(flaws)
+  const { agent_id: agent, enabled = before.enabled } = change
+  const settings = settingsOf(before.kind, change, before.settings)
+  return { agentId: agent === undefined ? before.agentId : toAgentId(agent), enabled, settings }
 }
 
-async function refuseUnknownAgent(connection: Connection, orgId: OrgId, { agentId }: ReadChannel): Promise<void> {
+/** The secrets that were given, not those that are kept. */
+const credentialsIn = ({ token, signing_secret: secret }: ChannelPatch): ChannelCredentials => ({
+  ...(token === undefined ? {} : { token }),
+  ...(secret === undefined ? {} : { signing_secret: secret }),
+})
+
+async function refuseUnknownAgent(connection: Connection, orgId: OrgId, agentId: AgentId): Promise<void> {
   const [agent] = await loadAgents(connection, { orgId, ids: [agentId] })
   if (agent === undefined) throw invalid([{ field: 'agent_id', value: agentId, message: 'names no agent of the org' }])
 }
@@ -47,14 +57,15 @@ async function refuseUnknownAgent(connection: Connection, orgId: OrgId, { agentI
 /** Makes a channel. Its secrets are sealed before anything is written. */
 export async function createChannel(ports: Ports, caller: Caller, input: ChannelInput): Promise<ChannelView> {
   const { orgId } = caller
-  const read = readInput(input, null)
-  await refuseUnknownAgent(ports.database, orgId, read)
+  const { name, kind, enabled = true } = input
+  const agentId = toAgentId(input.agent_id)
+  await refuseUnknownAgent(ports.database, orgId, agentId)
   const id = channelId(ports.newId('channel', ports.clock.now()))
-  const sealedCredentials = await sealCredentials(ports, { orgId, id }, read.credentials)
+  const sealedCredentials = await sealCredentials(ports, { orgId, id }, credentialsIn(input))
   const work: Work<ChannelView> = {
     orgId,
     prepare: async (tx, now): Promise<ChannelRow> => {
-      const { name, kind, agentId, settings, enabled } = read
+      const settings = settingsOf(kind, input, null)
       const row: ChannelRow = {
         ...{ orgId, id, name, kind, agentId, settings, enabled, sealedCredentials, identity: null, lastUpdate: null },
         ...{ holder: null, heldUntil: null, heardAt: null, failedAt: null, failure: null },
@@ -107,9 +118,9 @@ export async function changeChannel(
 ): Promise<ChannelView> {
   const { orgId } = caller
   const known = await readChannel(ports.database, orgId, asked.id)
-  const read = readInput(asked.change, known)
-  if (read.agentId !== known.agentId) await refuseUnknownAgent(ports.database, orgId, read)
-  const { credentials } = read
+  const { agentId } = edited(known, asked.change)
+  if (agentId !== known.agentId) await refuseUnknownAgent(ports.database, orgId, agentId)
+  const credentials = credentialsIn(asked.change)
   const isSealedAnew = Object.keys(credentials).length > 0
   const kept = isSealedAnew ? (await openChannel(ports, known)).credentials : {}
   const sealed = isSealedAnew ? await sealCredentials(ports, known, { ...kept, ...credentials }) : null
@@ -118,9 +129,8 @@ export async function changeChannel(
     orgId,
     prepare: async (tx, now): Promise<readonly [ChannelRow, ChannelRow]> => {
       const before = await readChannel(tx, orgId, asked.id)
-      const { agentId, enabled, settings } = readInput(asked.change, before)
       const after: ChannelRow = {
-        ...{ ...before, agentId, enabled, settings, sealedCredentials: sealed ?? before.sealedCredentials },
+        ...{ ...before, ...edited(before, asked.change), sealedCredentials: sealed ?? before.sealedCredentials },
         ...(isAnother ? { identity: null, lastUpdate: null } : {}),
         ...{ failedAt: null, failure: null, updatedAt: now },
       }

@@ -25,7 +25,6 @@ import { collectFlaws } from '../../core/input-fields.ts'
 import type { Ports } from '../ports.ts'
 import type { Asked } from '../schedule-editing.ts'
 import { keyIdOf } from './sealing.ts'
-import { parseSecretInput, parseSecretPatch } from './input.ts'
 import { addressOf, placeOf } from './use.ts'
 
 const noSecret = (name: string): Refusal => new Refusal('NOT_FOUND', `There is no secret ${name}`)
@@ -33,9 +32,7 @@ const noSecret = (name: string): Refusal => new Refusal('NOT_FOUND', `There is n
 /** Keeps a secret. Its value is sealed before anything is written. */
 export async function createSecret(ports: Ports, caller: Caller, input: SecretInput): Promise<SecretView> {
   const { orgId } = caller
-  const read = parseSecretInput(input)
-  if (!read.ok) throw invalid(read.flaws)
-  const { name, hosts, value } = read.value
+  const { name, hosts, value } = input
   const sealedValue = await ports.vault.seal(value, placeOf({ orgId, name }))
   return ports.turns.take({
     orgId,
@@ -89,17 +86,15 @@ export async function changeSecret(
   asked: Asked & { readonly change: SecretPatch },
 ): Promise<SecretView> {
   const { orgId } = caller
-  const read = parseSecretPatch(asked.change)
-  if (!read.ok) throw invalid(read.flaws)
-  const { value, hosts } = read.value
+  const { value, hosts } = asked.change
   const known = await readSecret(ports.database, orgId, { id: asked.id })
-  const sealed = value === null ? null : await ports.vault.seal(value, placeOf(known))
+  const sealed = value === undefined ? null : await ports.vault.seal(value, placeOf(known))
   return ports.turns.take({
     orgId,
     prepare: async (tx, now): Promise<Edited> => {
       const before = await readSecret(tx, orgId, asked)
       const users = await usersOf(tx, before)
-      if (hosts !== null) refuseCutOff(before, users, hosts)
+      if (hosts !== undefined) refuseCutOff(before, users, hosts)
       const valueSetAt = sealed === null ? before.valueSetAt : now
       const row = { ...before, hosts: hosts ?? before.hosts, version: before.version + 1, updatedAt: now, valueSetAt }
       await saveSecret(tx, { ...row, sealedValue: sealed })

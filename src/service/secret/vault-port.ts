@@ -1,10 +1,11 @@
 import type { OrgId } from '../../core/ids.ts'
+import type { SealedKind } from '../../core/secret/sealed-kinds.ts'
 
 /** Where a sealed text belongs. It is part of what is sealed: elsewhere the text cannot be opened. */
 export interface SealedPlace {
   readonly orgId: OrgId
   /** What it is, as `SEALED_COLUMNS` of the store has it. */
-  readonly kind: string
+  readonly kind: SealedKind
   /** The name of its row inside the org. */
   readonly name: string
 }

@@ -1,5 +1,6 @@
+import { schemaReader } from '../../contract/read-input.ts'
 import { invalid } from '../../contract/refusals.ts'
-import type { TargetInput } from '../../contract/target.ts'
+import { targetInput, type TargetInput } from '../../contract/target.ts'
 import type { OrgId } from '../../core/ids.ts'
 import { listChannels, loadChannelNamed, type ChannelRow } from '../../store/channels.ts'
 import { listTargets } from '../../store/targets.ts'
@@ -76,7 +77,8 @@ async function channelCalled({ database }: Ports, orgId: OrgId, name: string): P
 function inputFor({ name, kind }: ChannelRow, to: string): TargetInput {
   if (kind !== 'telegram' && kind !== 'slack')
     throw invalid([{ field: 'deliverChannel', value: name, message: `is of kind ${kind}, which cannot send` }])
-  return { name: `${name} ${to}`.slice(0, 200), kind, settings: { channel: name, [CHAT_FIELD[kind]]: to } }
+  const settings = { channel: name, [CHAT_FIELD[kind]]: to }
+  return schemaReader(targetInput)({ name: `${name} ${to}`.slice(0, 200), kind, settings })
 }
 
 const noPlace = (field: string, value: string | undefined) =>

@@ -4,10 +4,10 @@ import type { OrgId } from '../../core/ids.ts'
 import type { Flaw } from '../../core/input.ts'
 import { loadChannelNamed } from '../../store/channels.ts'
 import type { Ports } from '../ports.ts'
-import type { ReadTarget } from './input.ts'
+import type { DecidedTarget } from './decided.ts'
 
 /** What is wrong with a target that only the world knows. Nothing has been stored when it is asked. */
-export type TargetCheck = (ports: Ports, orgId: OrgId, read: ReadTarget) => Promise<readonly Flaw[]>
+export type TargetCheck = (ports: Ports, orgId: OrgId, read: DecidedTarget) => Promise<readonly Flaw[]>
 
 /** What is looked at for each kind before a target is kept. */
 export const TARGET_CHECKS: { readonly [Kind in TargetKind]: TargetCheck } = {
@@ -27,7 +27,7 @@ export const TARGET_CHECKS: { readonly [Kind in TargetKind]: TargetCheck } = {
 
 const WAYS = 'url, the address of an incoming webhook, or settings {channel, to}'
 
-async function slackFlaws(ports: Ports, orgId: OrgId, { url, settings }: ReadTarget): Promise<readonly Flaw[]> {
+async function slackFlaws(ports: Ports, orgId: OrgId, { url, settings }: DecidedTarget): Promise<readonly Flaw[]> {
   const isThrough = settings['channel'] !== undefined
   if (url !== '' && isThrough)
     return [{ field: 'settings', value: settings, message: 'and url are two ways to the same place', allowed: WAYS }]
@@ -40,7 +40,7 @@ async function slackFlaws(ports: Ports, orgId: OrgId, { url, settings }: ReadTar
 async function channelFlaws(
   { database }: Pick<Ports, 'database'>,
   orgId: OrgId,
-  { settings, kind }: { readonly settings: ReadTarget['settings']; readonly kind: ChannelKind },
+  { settings, kind }: { readonly settings: DecidedTarget['settings']; readonly kind: ChannelKind },
 ): Promise<readonly Flaw[]> {
   const value = settings['channel']
   const found = typeof value === 'string' ? await loadChannelNamed(database, { orgId, name: value }) : undefined

@@ -76,7 +76,7 @@ export async function rotateSecret(ports: Ports, caller: Caller): Promise<Signin
     },
     apply: (desk, prepared) => {
       const view = prepared as SigningSecretView
-      const object = { kind: 'signing_secret', id: orgId }
+      const object = { kind: 'signing_secret', id: orgId } as const
       const after = { previous_until: view.previous_until }
       desk.changes.audits.push(acted(actorOf(caller), object, { verb: 'rotate', after }))
       return view

@@ -1,3 +1,4 @@
+import type { AuditVerb } from '../../core/audit-words.ts'
 import type { Page } from '../../contract/page.ts'
 import type { PageFilter } from '../../contract/common.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
@@ -32,7 +33,7 @@ import { collectFlaws } from '../../core/input-fields.ts'
 import type { Ports } from '../ports.ts'
 import { TARGET_CHECKS } from './checks.ts'
 import { keptAddress } from './address.ts'
-import { parseTarget, type ReadTarget } from './input.ts'
+import { decideTarget, type DecidedTarget } from './decided.ts'
 import { settingsOf, viewTarget } from './view.ts'
 import type { Work } from '../turn-port.ts'
 
@@ -46,13 +47,13 @@ export async function readTarget(connection: Connection, orgId: OrgId, id: strin
   return row
 }
 
-function readInput(value: unknown, existing: ReadTarget | null): ReadTarget {
-  const read = parseTarget(value, existing)
+function decided(given: TargetInput | TargetPatch, existing: DecidedTarget | null): DecidedTarget {
+  const read = decideTarget(given, existing)
   if (!read.ok) throw invalid(read.flaws)
   return read.value
 }
 
-async function refuseForbidden(ports: Ports, orgId: OrgId, read: ReadTarget): Promise<void> {
+async function refuseForbidden(ports: Ports, orgId: OrgId, read: DecidedTarget): Promise<void> {
   const flaws = await TARGET_CHECKS[read.kind](ports, orgId, read)
   if (flaws.length > 0) throw invalid(flaws)
 }
@@ -68,7 +69,7 @@ export async function targetCreation(
   making: { readonly input: TargetInput; readonly id?: string | undefined },
 ): Promise<Work<TargetView>> {
   const { orgId } = caller
-  const { enabled, ...read } = readInput(making.input, null)
+  const { enabled, ...read } = decided(making.input, null)
   await refuseForbidden(ports, orgId, { ...read, enabled })
   return {
     orgId,
@@ -143,12 +144,12 @@ export async function changeTarget(ports: Ports, caller: Caller, asked: AskedCha
 /** The work of changing a target, judged as far as it can be before it is handed in. */
 export async function targetChange(ports: Ports, caller: Caller, asked: AskedChange): Promise<Work<EnabledTargetView>> {
   const known = await readTarget(ports.database, caller.orgId, asked.id)
-  const read = readInput(asked.change, facts(known))
+  const read = decided(asked.change, facts(known))
   if (isElsewhere(read, known)) await refuseForbidden(ports, caller.orgId, read)
   return editing(ports, caller, {
     id: asked.id,
     verb: 'update',
-    read: (row) => readInput(asked.change, facts(row)),
+    read: (row) => decided(asked.change, facts(row)),
   })
 }
 
@@ -157,18 +158,18 @@ export const enableTarget = (ports: Ports, caller: Caller, id: string): Promise<
   ports.turns.take(editing(ports, caller, { id, verb: 'enable', read: (row) => ({ ...facts(row), enabled: true }) }))
 
 /** What a person has decided about a target. */
-const facts = ({ name, kind, url, settings, quietHours, alerts, disabledAt }: TargetRow): ReadTarget => ({
+const facts = ({ name, kind, url, settings, quietHours, alerts, disabledAt }: TargetRow): DecidedTarget => ({
   ...{ name, kind, url, settings, quietHours, alerts, enabled: disabledAt === null },
 })
 
 /** Whether messages will go elsewhere than they did. */
-const isElsewhere = (read: ReadTarget, known: TargetRow): boolean =>
+const isElsewhere = (read: DecidedTarget, known: TargetRow): boolean =>
   read.url !== known.url || JSON.stringify(read.settings) !== JSON.stringify(known.settings)
 
 interface Editing {
   readonly id: string
-  readonly verb: string
-  readonly read: (row: TargetRow) => ReadTarget
+  readonly verb: AuditVerb<'target'>
+  readonly read: (row: TargetRow) => DecidedTarget
 }
 
 interface Edited {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideAdmittance, strangerText } from '../../../src/core/channel/admittance.ts'
 import { chatSession, heardText, joinPeer, splitPeer } from '../../../src/core/channel/channel.ts'
-import { parseChannelSettings } from '../../../src/core/channel/channel-settings.ts'
+import { channelFlaws, parseChannelIds, settingsOf } from '../../../src/core/channel/channel-settings.ts'
 import { readHookBody } from '../../../src/core/channel/hook-body.ts'
 import { decideMark, type MarkFacts } from '../../../src/core/channel/marks.ts'
 import { replyOf, splitText } from '../../../src/core/channel/reply.ts'
@@ -165,18 +165,12 @@ describe('the body of a hook', () => {
 
 describe('the settings of a channel', () => {
   it('are those of its kind, and null goes back to the default', () => {
-    const made = parseChannelSettings('telegram', { allowed_users: [7, '7', '8'], open: null }, null)
-    expect(made).toMatchObject({
-      ok: true,
-      value: { allowed_users: ['7', '8'], open: false, mode: 'polling', session: null },
-    })
-    expect(parseChannelSettings('slack', { mode: 'polling' }, null)).toMatchObject({
-      ok: false,
-      flaws: [{ field: 'mode' }],
-    })
-    if (made.ok)
-      expect(parseChannelSettings('telegram', { mode: 'webhook' }, made.value)).toMatchObject({
-        value: { allowed_users: ['7', '8'] },
-      })
+    const users = parseChannelIds('allowed_users', [7, '7', '8'])
+    const made = settingsOf('telegram', { allowed_users: users.ok ? users.value : [], open: null }, null)
+    expect(made).toMatchObject({ allowed_users: ['7', '8'], open: false, mode: 'polling', session: null })
+    expect(channelFlaws('slack', { mode: 'polling', token: 'xoxb-1', signing_secret: '12345678' }, true)).toMatchObject(
+      [{ field: 'mode' }],
+    )
+    expect(settingsOf('telegram', { mode: 'webhook' }, made)).toMatchObject({ allowed_users: ['7', '8'] })
   })
 })

@@ -12,19 +12,19 @@ import { parseRunStates } from '../../../src/core/run/run-words.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
 import { agentInput } from '../../../src/contract/agent.ts'
-import { parseBudget } from '../../../src/service/budgets-input.ts'
+import { budgetInput } from '../../../src/contract/budget.ts'
+import { channelInput } from '../../../src/contract/channel.ts'
+import { keyInput } from '../../../src/contract/key.ts'
+import { memberInput } from '../../../src/contract/member.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
+import { secretInput } from '../../../src/contract/secret.ts'
 import { messageInput, sessionChange } from '../../../src/contract/session.ts'
+import { targetInput } from '../../../src/contract/target.ts'
 import { taskBatchInput, taskInput } from '../../../src/contract/task.ts'
-import { parseChannel } from '../../../src/service/channel/input.ts'
-import { parseKey } from '../../../src/service/keys.ts'
-import { parseMember } from '../../../src/service/members.ts'
 import { readAnsweredResult } from '../../../src/service/result-input.ts'
 import { parseSchedule } from '../../../src/service/schedule-input.ts'
-import { parseSecretInput } from '../../../src/service/secret/input.ts'
 import { parseSettings } from '../../../src/service/settings.ts'
-import { parseTarget } from '../../../src/service/target/input.ts'
 import type { OperationSpec } from '../../../src/contract/operation.ts'
 import { OPERATIONS } from '../../../src/operations/table.ts'
 import { asFields, asText, classOf, isWellFormed, must, type Target } from './target.ts'
@@ -200,25 +200,25 @@ export const INPUT_TARGETS: readonly Target[] = [
     readShape(agentInput, value),
   ),
   reading('target', [exampleOf('targets.create'), { name: 't', kind: 'email', to: ['a@example.com'] }], (value) =>
-    parseTarget(value, null),
+    readShape(targetInput, value),
   ),
   reading(
     'channel',
     [exampleOf('channels.create'), { name: 'h', kind: 'hook', agent_id: 'a', session: '{{body.x}}' }],
-    (value) => parseChannel(value, null),
+    (value) => readShape(channelInput, value),
   ),
   reading('budget', [exampleOf('budgets.create'), { unit: 'cost', amount: 0.5, period: 'month' }], (value) =>
-    parseBudget(value, UTC),
+    readShape(budgetInput, value),
   ),
   reading('provider', [exampleOf('providers.create')], (value) => readShape(providerInput, value)),
   reading('heartbeat', [HEARTBEAT], (value) => readShape(heartbeatInput, value)),
   reading('settings', [settings], (value) => parseSettings(value)),
   reading('key', [{ name: 'k', role: 'admin', scopes: ['runs:read'], expires_at: '2027-01-01T00:00:00Z' }], (value) =>
-    parseKey(value, NOW),
+    readShape(keyInput, value),
   ),
-  reading('member', [{ name: 'm', email: 'a@example.com', role: 'viewer' }], (value) => parseMember(value, null)),
+  reading('member', [{ name: 'm', email: 'a@example.com', role: 'viewer' }], (value) => readShape(memberInput, value)),
   reading('secret', [{ name: 'A', value: 'abcdefgh', hosts: ['a.example.com:443', '[::1]:80'] }], (value) =>
-    parseSecretInput(value),
+    readShape(secretInput, value),
   ),
   reading(
     'task',

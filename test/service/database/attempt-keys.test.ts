@@ -5,6 +5,8 @@ import { hideAttemptKeys } from '../../../src/core/rails/attempt-key.ts'
 import { createAuthentication } from '../../../src/service/authentication.ts'
 import { changeAgent, createAgent, getAgent, removeAgent } from '../../../src/service/agents.ts'
 import { findBudgets, removeBudget } from '../../../src/service/budgets.ts'
+import { keyInput } from '../../../src/contract/key.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { createKey, findPrincipal, getKey } from '../../../src/service/keys.ts'
 import { attemptKeyText, findAttemptPrincipal } from '../../../src/service/rails/attempt-keys.ts'
 import { invite } from '../../../src/service/rails/invitation.ts'
@@ -199,7 +201,8 @@ describe('the budget of guard rails', () => {
     ['half a token', { budget: { unit: 'tokens', amount: 0.5 } }, 'guard_rails.budget.amount'],
     ['no unit', { budget: { amount: 5 } }, 'guard_rails.budget.unit'],
   ])('refuses %s', async (_name, given, field) => {
-    const wish = createKey(world.ports, giver, { name: 'bot', guard_rails: given as never })
-    await expect(wish).rejects.toMatchObject({ code: 'VALIDATION', flaws: [{ field }] })
+    const wish = async () =>
+      createKey(world.ports, giver, schemaReader(keyInput)({ name: 'bot', guard_rails: given as never }))
+    await expect(wish()).rejects.toMatchObject({ code: 'VALIDATION', flaws: [{ field }] })
   })
 })

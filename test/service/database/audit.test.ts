@@ -270,7 +270,7 @@ describe('the chain', () => {
       apply: (desk) => {
         for (let no = 0; no < 2_500; no += 1)
           desk.changes.audits.push({
-            ...{ actor: 'a', action: 'x.y', object: { kind: 'x', id: `é"\\${no}` }, before: null },
+            ...{ actor: 'a', action: 'agent.update', object: { kind: 'agent', id: `é"\\${no}` }, before: null },
             after: { at: later(world.now, no), list: [no, null, { b: 1.5, a: -1e21 }], nothing: undefined },
           })
       },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { BudgetInput, BudgetPatch } from '../../../src/contract/budget.ts'
+import { budgetInput, budgetPatch, type BudgetInput, type BudgetPatch } from '../../../src/contract/budget.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { changeBudget, createBudget, findBudgets, getBudget, removeBudget } from '../../../src/service/budgets.ts'
 import { createSchedule } from '../../../src/service/schedules.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -12,8 +13,9 @@ beforeAll(async () => {
 beforeEach(() => world.startOver('budget', 'usage', 'run', 'pending'))
 afterAll(() => world.drop())
 
-const create = (input: BudgetInput) => createBudget(world.ports, world.caller, input)
-const change = (id: string, patch: BudgetPatch) => changeBudget(world.ports, world.caller, { id, change: patch })
+const create = async (input: BudgetInput) => createBudget(world.ports, world.caller, schemaReader(budgetInput)(input))
+const change = async (id: string, patch: BudgetPatch) =>
+  changeBudget(world.ports, world.caller, { id, change: schemaReader(budgetPatch)(patch) })
 
 describe('a budget', () => {
   it('is made for the org, an agent or a schedule', async () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ConfigKeeper, createConfigKeeper, NO_LAYERS } from '../../../src/config/keeper.ts'
+import { configPatch } from '../../../src/contract/config.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import { changeConfig, loadStored, recordReload, type ConfigPort } from '../../../src/service/config.ts'
 import { ensureOrg } from '../../../src/store/orgs.ts'
@@ -33,7 +35,8 @@ const config: ConfigPort = {
     keeper.takeStored((await loadStored(world.db)).layer)
   },
 }
-const change = (patch: unknown) => changeConfig({ ...world.ports, config }, caller, patch)
+const change = async (patch: unknown) =>
+  changeConfig({ ...world.ports, config }, caller, schemaReader(configPatch)(patch))
 const stored = async (): Promise<unknown> => Object.fromEntries((await loadStored(world.db)).layer)
 const recorded = async (): Promise<readonly unknown[]> =>
   (await world.rows(`select actor, action, before, after from audit where object_kind = 'config' order by no`)).map(

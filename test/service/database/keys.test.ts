@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { KeyInput } from '../../../src/contract/key.ts'
+import { keyInput, type KeyInput } from '../../../src/contract/key.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { decideAccess, type Role } from '../../../src/core/access.ts'
 import { principalId } from '../../../src/core/ids.ts'
 import { DAY_MS, formatInstant, later } from '../../../src/core/instant.ts'
@@ -21,7 +22,8 @@ const giver = (role: Role, scopes: readonly string[] | null = null): Giver => ({
   orgId: ORG,
   principal: { id: principalId('key_1'), role, scopes },
 })
-const create = (input: KeyInput, by: Giver = giver('owner')) => createKey(world.ports, by, input)
+const create = async (input: KeyInput, by: Giver = giver('owner')) =>
+  createKey(world.ports, by, schemaReader(keyInput)(input))
 const textOf = (made: { readonly key: string | null }): string => made.key ?? ''
 
 describe('a new key', () => {
@@ -45,7 +47,7 @@ describe('a new key', () => {
   })
 
   it('says who speaks with it', async () => {
-    const made = await create({ name: 'reader', role: 'admin', scopes: ['Runs:Read', 'targets:*'] })
+    const made = await create({ name: 'reader', role: 'admin', scopes: ['Runs:Read', 'targets:*'] } as never)
     expect(await findPrincipal(world.ports, textOf(made))).toMatchObject({
       ...{ id: made.id, orgId: ORG, role: 'admin', scopes: ['runs:read', 'targets:*'] },
       ...{ expiresAt: null, revokedAt: null },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { MemberInput } from '../../../src/contract/member.ts'
+import { memberInput, type MemberInput } from '../../../src/contract/member.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { OPERATOR_ORG, type Role } from '../../../src/core/access.ts'
 import { principalId, type OrgId } from '../../../src/core/ids.ts'
 import { DAY_MS, formatInstant, HOUR_MS, later, MINUTE_MS } from '../../../src/core/instant.ts'
@@ -31,7 +32,8 @@ const giver = (role: Role = 'owner', over: { readonly id?: string; readonly orgI
   orgId: over.orgId ?? ORG,
   principal: { id: principalId(over.id ?? 'key_1'), role, scopes: null },
 })
-const create = (input: MemberInput, by: Giver = giver()) => createMember(world.ports, by, input)
+const create = async (input: MemberInput, by: Giver = giver()) =>
+  createMember(world.ports, by, schemaReader(memberInput)(input))
 const enter = async (id: string) => (await signIn(world.ports, (await linkFor(id)).token)).cookie
 const linkFor = (id: string) => createSignInLink(world.ports, giver(), { member_id: id })
 

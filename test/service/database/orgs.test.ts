@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OrgInput } from '../../../src/contract/org.ts'
+import { orgInput, type OrgInput } from '../../../src/contract/org.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { OPERATOR_ORG, type Principal } from '../../../src/core/access.ts'
 import { agentId, laneName, orgId, principalId, runId, type OrgId } from '../../../src/core/ids.ts'
 import { DAY_MS, formatInstant, HOUR_MS } from '../../../src/core/instant.ts'
@@ -37,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => world.drop())
 
 const live = { stateOf: () => undefined, positionOf: () => null, explain: () => null }
-const create = (input: OrgInput) => createOrg(world.ports, operator, input)
+const create = async (input: OrgInput) => createOrg(world.ports, operator, schemaReader(orgInput)(input))
 const change = (id: string, patch: Parameters<typeof changeOrg>[2]['change']) =>
   changeOrg(world.ports, operator, { id, change: patch })
 const owner = (of: OrgId) => ({
@@ -85,7 +86,7 @@ describe('orgs', () => {
   })
 
   it('are refused with what is wrong about them', async () => {
-    const bad = { id: 'A b', default_timezone: 'Mars', runs_per_day: 0, max: 1 } as unknown as OrgInput
+    const bad = { name: 'x', id: 'A b', default_timezone: 'Mars', runs_per_day: 0, max: 1 } as unknown as OrgInput
     await expect(create(bad)).rejects.toMatchObject({
       flaws: [{ field: 'id' }, { field: 'default_timezone' }, { field: 'runs_per_day' }, { field: 'max' }],
     })

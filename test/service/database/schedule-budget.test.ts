@@ -46,7 +46,7 @@ describe('the budget of a schedule', () => {
   })
 
   it('is refused with every flaw, named where it is', async () => {
-    const bad = { unit: 'hours', amount: 0, agent_id: 'x' } as unknown as ScheduleInput['budget']
+    const bad = { unit: 'tokens', amount: 1, agent_id: 'x' } as unknown as ScheduleInput['budget']
     await expect(create({ budget: bad })).rejects.toMatchObject({ flaws: [{ field: 'budget.agent_id' }] })
     const worse = { unit: 'tokens', amount: 0, period: 'week' } as unknown as ScheduleInput['budget']
     await expect(create({ budget: worse })).rejects.toMatchObject({
