@@ -83,7 +83,7 @@ export interface MessageContext extends Pick<Caller, 'railed' | 'through'> {
 export async function sendMessage(
   ports: Ports,
   ctx: MessageContext,
-  message: { readonly key: string; readonly input: MessageInput | string; readonly once?: Once | string | undefined },
+  message: { readonly key: string; readonly input: MessageInput | string; readonly once?: Once | undefined },
 ): Promise<MessageReceipt | StopAnswer> {
   const key = read(parseSessionKey('session', message.key)) as SessionKey
   const input: MessageInput = typeof message.input === 'string' ? { text: message.input } : message.input
@@ -106,8 +106,7 @@ export async function sendMessage(
   const named = { principal: ctx.principal ?? 'library', session: key, messageId: fields.message_id }
   const work =
     named.messageId === undefined ? plain : onceMarked(plain, [bindingOf({ ...named, messageId: named.messageId })])
-  const { once: given } = message
-  const bound = typeof given === 'string' ? onceOf('message', { key: given, body: { key, input } }) : given
+  const { once: bound } = message
   const sent = await ports.turns.take(bound === undefined ? work : once(work, bound, isAccepted))
   return sent.duplicate === true ? duplicateReceipt(ports, ctx, sent) : receipt(ctx, sent)
 }
@@ -121,17 +120,6 @@ export function isCommand(message: MessageInput | string): boolean {
   const text = typeof message === 'string' ? message : (message as MessageInput | null | undefined)?.text
   return typeof text === 'string' && parseSessionCommand(text) !== null
 }
-
-/** The key of a caller inside this program. */
-export const onceOf = (
-  route: 'message' | 'task',
-  { key, body }: { readonly key: string; readonly body: unknown },
-): Once => ({
-  principal: 'library',
-  route,
-  key: read(textField({ min: 1, max: 512 })('idempotencyKey', key)),
-  body,
-})
 
 /** /stop, /stopall and reset. A session that does not exist has nothing to stop. */
 export const stopByKey = (
