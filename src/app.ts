@@ -96,7 +96,6 @@ export type DatabasePlace = Pick<PostgresOptions, 'target'> & { readonly schema:
 
 /** Everything that runs, put together. */
 export interface App {
-  readonly version: string
   readonly ports: Ports
   readonly live: Live
   readonly work: LiveWork
@@ -113,7 +112,7 @@ export interface App {
   readonly close: () => Promise<void>
 }
 
-const VERSION = '0.1.0'
+export const VERSION = '0.1.0'
 const PROGRAM = `escapement ${VERSION}`
 const PRUNE_EVERY_MS = 30_000
 
@@ -264,10 +263,7 @@ function compose(opened: Opened): App {
     { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
   ]
   const [live, work] = [createLive(parts), createLiveWork(parts)]
-  return {
-    ...{ version: VERSION, ports, live, work, parts, loops, outbound, tracing, migrated, place: { target, schema } },
-    ...{ pools, close },
-  }
+  return { ports, live, work, parts, loops, outbound, tracing, migrated, place: { target, schema }, pools, close }
 }
 
 /** What services have instead of globals. */

@@ -11,13 +11,7 @@ export {
   type RefusalCode,
 } from './contract/refusals.ts'
 export { AttemptAborted } from './engine/attempt-aborted.ts'
-export type {
-  DatabaseChoice,
-  Escapement,
-  EscapementOptions,
-  LogEntry,
-  Settings,
-} from './escapement.ts'
+export type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from './escapement.ts'
 export type { CallOptions } from './client/calls.ts'
 export type { SimulationOptions } from './client/simulation.ts'
 export type { Deferred, Handler, HandlerContext } from './executors/in-process/execute.ts'

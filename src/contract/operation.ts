@@ -55,7 +55,7 @@ export interface OperationSpec {
   readonly raw?: true
   /** Cannot do without the request itself: cookies, signatures, streams. No door but HTTP has it. */
   readonly http?: true
-  /** Is about the configuration of a server: a program that embeds the engine has options instead. */
+  /** Is about the server itself: a program that embeds the engine has options instead, and no API to describe. */
   readonly serverOnly?: true
   /** Tells how far it is: over HTTP as events, for those who accept a stream. */
   readonly progress?: true

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import { VERSION, type App } from '../app.ts'
 import type { Principal } from '../core/access.ts'
 import { principalId, type AgentId, type OrgId } from '../core/ids.ts'
 import type { OperationContext } from '../operations/context.ts'
@@ -32,12 +32,12 @@ interface Embedding {
 
 /** An app as the program that embeds it calls it. */
 export function runningOf(app: App, { orgId, waiters, defaultAgent, refresh }: Embedding): Running {
-  const { parts, tracing, version } = app
+  const { parts, tracing } = app
   const view = (): never => {
     throw new Refusal('NOT_FOUND', 'A program that embeds the engine has options instead; reload() changes them')
   }
   const ctx = operationContext(app, {
-    ...{ version, defaultAgent, config: { view, refresh }, ended: waiters.ended, log: parts.ctx.log },
+    ...{ version: VERSION, defaultAgent, config: { view, refresh }, ended: waiters.ended, log: parts.ctx.log },
     health: () => healthOf(parts),
     isDraining: () => parts.state.draining,
   })

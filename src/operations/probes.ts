@@ -31,6 +31,7 @@ export const probeOperations = {
   }).by(({ ctx }) => ({ name: 'escapement', version: ctx.version })),
   'probes.openapi': operation({
     ...{ method: 'GET', path: '/openapi.json', tag: 'probes', permission: 'none' },
+    serverOnly: true,
     summary: 'Describes this API as OpenAPI 3.1',
     answers: { 200: openApiDocument },
   }).by(
@@ -39,6 +40,7 @@ export const probeOperations = {
   ),
   'probes.fileSchema': operation({
     ...{ method: 'GET', path: '/schema/escapement.schema.json', tag: 'probes', permission: 'none' },
+    serverOnly: true,
     summary: 'Describes the files of schedules as code as a JSON schema, for editors',
     answers: { 200: fileSchema },
   }).by(() => (schema ??= asCodeSchema())),

@@ -7,15 +7,7 @@ import { agentId, type OrgId } from '../core/ids.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import { ownerOfAgent } from '../core/rails/railed.ts'
 import { withPolicyInForce } from '../core/run/retry-policy.ts'
-import {
-  deleteAgent,
-  insertAgents,
-  listAgentPage,
-  listAgents,
-  loadAgents,
-  saveAgent,
-  type AgentRow,
-} from '../store/agents.ts'
+import { deleteAgent, insertAgents, listAgentPage, loadAgents, saveAgent, type AgentRow } from '../store/agents.ts'
 import { loadOrg } from '../store/orgs.ts'
 import { countSchedules } from '../store/schedules.ts'
 import type { Transaction } from '../store/database.ts'
@@ -83,12 +75,6 @@ export async function getAgent(ports: Ports, { orgId }: Caller, id: string): Pro
   const [row] = await loadAgents(ports.database, { orgId, ids: [agentId(id)] })
   if (row === undefined) throw noAgent(id)
   return viewAgent(withPolicyInForce(row, ports.settings().retry))
-}
-
-/** All agents of the org, by id. */
-export async function findAgents(ports: Ports, { orgId }: Caller): Promise<readonly AgentView[]> {
-  const { retry } = ports.settings()
-  return (await listAgents(ports.database, { orgId })).map((row) => viewAgent(withPolicyInForce(row, retry)))
 }
 
 /** A page of the org's agents, by id. */

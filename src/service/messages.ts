@@ -23,7 +23,7 @@ import type { Desk } from './desk/desk.ts'
 import { runToJoin } from './desk/run-session.ts'
 import { agentOn } from './desk/runs.ts'
 import { submissionFor, submit, type Submission } from './desk/submit.ts'
-import { parseSessionKey, textField } from '../core/input-fields.ts'
+import { parseSessionKey } from '../core/input-fields.ts'
 import { overDailyLimit } from './daily-limit.ts'
 import { once, type Once } from './idempotent.ts'
 import type { Live } from './live-port.ts'
@@ -55,7 +55,7 @@ export interface MessageContext extends Pick<Caller, 'railed' | 'through'> {
 export async function sendMessage(
   ports: Ports,
   ctx: MessageContext,
-  message: { readonly key: string; readonly input: MessageInput; readonly once?: Once | string | undefined },
+  message: { readonly key: string; readonly input: MessageInput; readonly once?: Once | undefined },
 ): Promise<MessageReceipt | StopAnswer> {
   const key = readSessionKey(message.key)
   const { input } = message
@@ -75,8 +75,7 @@ export async function sendMessage(
   const named = { principal: ctx.principal ?? 'library', session: key, messageId: input.message_id }
   const work =
     named.messageId === undefined ? plain : onceMarked(plain, [bindingOf({ ...named, messageId: named.messageId })])
-  const { once: given } = message
-  const bound = typeof given === 'string' ? onceOf('message', { key: given, body: { key, input } }) : given
+  const { once: bound } = message
   const sent = await ports.turns.take(bound === undefined ? work : once(work, bound, isAccepted))
   return sent.duplicate === true ? duplicateReceipt(ports, ctx, sent) : receipt(ctx, sent)
 }
@@ -86,17 +85,6 @@ const saidLineage = (): Refusal =>
 
 /** Whether a message is a command: commands only end work, so a draining node still accepts them. */
 export const isCommand = ({ text }: MessageInput): boolean => parseSessionCommand(text) !== null
-
-/** The key of a caller inside this program. */
-export const onceOf = (
-  route: 'message' | 'task',
-  { key, body }: { readonly key: string; readonly body: unknown },
-): Once => ({
-  principal: 'library',
-  route,
-  key: read(textField({ min: 1, max: 512 })('idempotencyKey', key)),
-  body,
-})
 
 /** /stop, /stopall and reset. A session that does not exist has nothing to stop. */
 export const stopByKey = (

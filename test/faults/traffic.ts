@@ -112,7 +112,9 @@ function send(place: Place): void {
     ...(isChild ? { parent_run_id: 'run_parent' } : {}),
     ...(!session.isFixed && random.chance(0.2) ? { max_concurrent: random.int(1, 3) } : {}),
   }
-  const once = random.chance(0.08) ? mark : undefined
+  const once = random.chance(0.08)
+    ? { principal: 'library', route: 'sessions.send', key: mark, body: { key: session.key, input } }
+    : undefined
   const submit = async ({ ports, live }: SimulatedNode): Promise<string | null> => {
     const context = { orgId: org.id, defaultAgent: () => null, live, principal: null }
     const receipt = await sendMessage(ports, context, { key: session.key, input, once })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { OperationSpec } from '../../src/contract/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import { TOOLS } from '../../src/mcp/tools/tools.ts'
-import { RPC_METHODS, type RpcMethodSpec } from '../../src/contract/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodSpec } from '../../src/http/rpc/methods.ts'
 
 /** A JSON schema, as far as it is looked at here. */
 interface Schema {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { TOOLS } from '../../src/mcp/tools/tools.ts'
-import { RPC_METHODS, type RpcMethodSpec } from '../../src/contract/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodSpec } from '../../src/http/rpc/methods.ts'
 import type { OperationSpec } from '../../src/contract/operation.ts'
 import { ALL_OPERATIONS, fillPath, kindOf, make, makeOwner, paramsIn } from '../http/contract/objects.ts'
 import { createHttpWorld, type HttpWorld, type Method } from '../http/support.ts'

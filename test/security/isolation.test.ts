@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { OperationSpec } from '../../src/contract/operation.ts'
-import { RPC_METHODS } from '../../src/contract/rpc/methods.ts'
+import { RPC_METHODS } from '../../src/http/rpc/methods.ts'
 import { principalId } from '../../src/core/ids.ts'
 import { ALL_OPERATIONS, isStream, kindOf, paramsIn } from '../http/contract/objects.ts'
 import { readEvents } from '../http/event-reader.ts'

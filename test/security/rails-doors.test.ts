@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OperationSpec } from '../../src/contract/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
-import { RPC_METHODS, type RpcMethodSpec } from '../../src/contract/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodSpec } from '../../src/http/rpc/methods.ts'
 import { OPERATOR_ORG } from '../../src/core/access.ts'
 import { principalId } from '../../src/core/ids.ts'
 import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { RPC_METHODS, type RpcMethodName, type RpcMethodSpec } from '../../contract/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodName, type RpcMethodSpec } from '../../http/rpc/methods.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../../contract/refusals.ts'
 import type { Principal } from '../../core/access.ts'
 import { batchFull, createBatchRoom } from '../answer-memory.ts'

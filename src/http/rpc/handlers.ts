@@ -1,33 +1,20 @@
 import type { z } from 'zod'
-import { heartbeatInput, type HeartbeatView } from '../../contract/heartbeat.ts'
+import { heartbeatInput, type HeartbeatTestAnswer, type HeartbeatView } from '../../contract/heartbeat.ts'
 import { schemaReader } from '../../contract/read-input.ts'
-import type { RpcMethodName, RpcMethods } from '../../contract/rpc/methods.ts'
+import type { RpcMethodName, RpcMethods } from '../../http/rpc/methods.ts'
 import { addAll } from '../../core/long-lists.ts'
-import {
-  findBeatRange,
-  getHeartbeat,
-  patchHeartbeat,
-  switchHeartbeat,
-  testHeartbeat,
-} from '../../service/heartbeat/heartbeats.ts'
-import { stopByKey } from '../../service/messages.ts'
-import { runScheduleNow } from '../../service/run-actions.ts'
+import { findBeatRange, getHeartbeat, patchHeartbeat, switchHeartbeat } from '../../service/heartbeat/heartbeats.ts'
 import { findRunsOfSchedule } from '../../service/runs-read.ts'
 import { countActiveSchedules, countScheduleRuns } from '../../service/schedule-counts.ts'
 import { findSchedules } from '../../service/schedules-find.ts'
-import {
-  changeSchedule,
-  createScheduleFrom,
-  deleteSchedule,
-  disableSchedule,
-  enableSchedule,
-} from '../../service/schedules.ts'
+import { changeSchedule, createScheduleFrom } from '../../service/schedules.ts'
 import type { CronRunEntry, CronStatus } from '../../contract/rpc/cron.ts'
 import type { RunView } from '../../contract/run.ts'
+import type { RunNowAnswer } from '../../contract/schedule.ts'
 import type { HttpContext } from '../context.ts'
 import { inParams, newSchedule, scheduleChange } from './cron-input.ts'
 import { viewEntry, viewJob } from './cron-view.ts'
-import type { RpcCall } from './call.ts'
+import { ask, type RpcCall } from './call.ts'
 import { deliveryIn } from './deliver.ts'
 import { heartbeatChange, inHeartbeatParams, viewRpcEntry, viewRpcHeartbeat } from './heartbeat.ts'
 
@@ -50,6 +37,12 @@ async function changing<T>({ ctx }: { readonly ctx: HttpContext }, change: Promi
 const statusOf = async ({ ctx, caller }: RpcCall<unknown>): Promise<CronStatus> => ({
   enabled: !ctx.isDraining(),
   jobs: await countActiveSchedules(ctx.ports, caller),
+})
+
+/** What came of running something now. */
+const ranOf = ({ ran, run_id: runId, reason }: RunNowAnswer | HeartbeatTestAnswer): Readonly<Record<string, unknown>> => ({
+  ...{ ok: true, ran, ...(runId === undefined ? {} : { runId }) },
+  ...(reason === undefined ? {} : { reason }),
 })
 
 const MOST_PER_PAGE = 200
@@ -102,29 +95,30 @@ export const RPC_HANDLERS: Handlers = {
     return { job: viewJob(await changing(call, changed)) }
   },
   'cron.delete': async (call) => {
-    await changing(call, deleteSchedule(call.ctx.ports, call.caller, { id: jobIn(call.params) }))
+    await ask(call, 'schedules.delete', { params: { id: jobIn(call.params) } })
     return { deleted: true }
   },
   'cron.toggle': async (call) => {
-    const { ctx, caller, params } = call
-    const id = jobIn(params)
-    const change = params.enabled ? enableSchedule : disableSchedule
-    const { enabled } = await changing(call, change(ctx.ports, caller, { id }))
+    const id = jobIn(call.params)
+    const operation = call.params.enabled ? 'schedules.enable' : 'schedules.disable'
+    const { enabled } = await ask(call, operation, { params: { id } })
     return { jobId: id, enabled }
   },
   'cron.status': statusOf,
-  'cron.run': async ({ ctx, caller, params }) => {
-    const asked = { id: jobIn(params), mode: params.mode ?? 'force' } as const
-    const { ran, run_id: runId, reason } = await runScheduleNow(ctx.ports, caller, asked)
-    return { ok: true, ran, ...(runId === undefined ? {} : { runId }), ...(reason === undefined ? {} : { reason }) }
-  },
+  'cron.run': async (call) =>
+    ranOf(
+      await ask(call, 'schedules.runNow', {
+        params: { id: jobIn(call.params) },
+        body: { mode: call.params.mode ?? 'force' },
+      }),
+    ),
   'cron.runs': async (call) => {
     const id = jobIn(call.params)
     const entries = await entriesOf(call, id, { limit: call.params.limit ?? 20, offset: call.params.offset ?? 0 })
     return { entries, total: await countScheduleRuns(call.ctx.ports, call.caller, id) }
   },
-  'heartbeat.get': async ({ ctx, caller, params }) => ({
-    heartbeat: viewRpcHeartbeat(await getHeartbeat(ctx.ports, caller, params.agentId)),
+  'heartbeat.get': async (call) => ({
+    heartbeat: viewRpcHeartbeat(await ask(call, 'heartbeat.get', { params: { id: call.params.agentId } })),
   }),
   'heartbeat.set': async ({ ctx, caller, params }) => {
     const current = await getHeartbeat(ctx.ports, caller, params.agentId)
@@ -140,18 +134,14 @@ export const RPC_HANDLERS: Handlers = {
     const after = await switchHeartbeat(ctx.ports, caller, { id: agentId, enabled })
     return { agentId, enabled: after.enabled }
   },
-  'heartbeat.test': async ({ ctx, caller, params }) => {
-    const { ran, run_id: runId, reason } = await testHeartbeat(ctx.ports, caller, params.agentId)
-    return { ok: true, ran, ...(runId === undefined ? {} : { runId }), ...(reason === undefined ? {} : { reason }) }
-  },
+  'heartbeat.test': async (call) => ranOf(await ask(call, 'heartbeat.test', { params: { id: call.params.agentId } })),
   'heartbeat.logs': async ({ ctx, caller, params }) => {
     const { agentId: id, limit, offset } = params
     const found = await findBeatRange(ctx.ports, caller, { id, limit: limit ?? 20, offset: offset ?? 0 })
     return { entries: found.items.map(viewRpcEntry), total: found.total }
   },
-  'sessions.stop': ({ ctx, caller, params }) => stopByKey(ctx.ports, caller, { key: sessionIn(params), how: 'stop' }),
-  'sessions.stopall': ({ ctx, caller, params }) =>
-    stopByKey(ctx.ports, caller, { key: sessionIn(params), how: 'stopall' }),
+  'sessions.stop': (call) => ask(call, 'sessions.stop', { params: { key: sessionIn(call.params) } }),
+  'sessions.stopall': (call) => ask(call, 'sessions.stopAll', { params: { key: sessionIn(call.params) } }),
 }
 
 const sessionIn = ({

@@ -1,4 +1,4 @@
-import { RPC_METHODS, type RpcMethodName } from '../../contract/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodName } from '../../http/rpc/methods.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
 
 /** The method of a name. GoClaw's document names the methods of cron without `cron.`, so those are taken too. */

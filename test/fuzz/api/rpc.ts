@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
 import { RPC_ERRORS } from '../../../src/contract/rpc/errors.ts'
-import { RPC_METHODS, type RpcMethodSpec } from '../../../src/contract/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodSpec } from '../../../src/http/rpc/methods.ts'
 import { fitting, shapeOf } from '../../http/contract/arbitrary.ts'
 import type { Random } from '../../simulation/random.ts'
 import { mutate } from '../mutate.ts'

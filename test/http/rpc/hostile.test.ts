@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RPC_ERRORS } from '../../../src/contract/rpc/errors.ts'
-import { RPC_METHODS } from '../../../src/contract/rpc/methods.ts'
+import { RPC_METHODS } from '../../../src/http/rpc/methods.ts'
 import { createHttpWorld, type HttpWorld } from '../support.ts'
 import { post, type Answer } from './support.ts'
 

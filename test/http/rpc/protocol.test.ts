@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RPC_METHODS, type RpcMethodSpec } from '../../../src/contract/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodSpec } from '../../../src/http/rpc/methods.ts'
 import { PERMISSIONS, type Permission } from '../../../src/core/access.ts'
 import { principalId } from '../../../src/core/ids.ts'
 import { aPrincipal, createHttpWorld, KEYS, problemIn, type HttpWorld } from '../support.ts'

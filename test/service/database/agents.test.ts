@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentInput, agentPatch, type AgentInput } from '../../../src/contract/agent.ts'
 import { schemaReader } from '../../../src/contract/read-input.ts'
-import { changeAgent, createAgent, findAgents, getAgent, removeAgent } from '../../../src/service/agents.ts'
+import { changeAgent, createAgent, findAgentPage, getAgent, removeAgent } from '../../../src/service/agents.ts'
 import { createSchedule, deleteSchedule } from '../../../src/service/schedules.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
@@ -42,8 +42,11 @@ describe('an agent', () => {
     await expect(create({ id: 'poet', name: 'x', executor: { kind: 'echo' } })).rejects.toMatchObject({
       code: 'CONFLICT',
     })
-    expect((await findAgents(world.ports, world.caller)).map(({ id }) => id)).toContain('poet')
-    expect((await findAgents(world.ports, world.stranger)).map(({ id }) => id)).toEqual(['reader', 'writer'])
+    expect((await findAgentPage(world.ports, world.caller, {})).items.map(({ id }) => id)).toContain('poet')
+    expect((await findAgentPage(world.ports, world.stranger, {})).items.map(({ id }) => id)).toEqual([
+      'reader',
+      'writer',
+    ])
   })
 
   it('is refused with every flaw', async () => {

@@ -4,7 +4,7 @@ import { Refusal } from '../../../src/contract/refusals.ts'
 import type { Permission } from '../../../src/core/access.ts'
 import { agentId } from '../../../src/core/ids.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
-import { changeAgent, createAgent, findAgents } from '../../../src/service/agents.ts'
+import { changeAgent, createAgent, findAgentPage } from '../../../src/service/agents.ts'
 import { applyDocument, exportDocument, planDocument, type Applying } from '../../../src/service/as-code/apply.ts'
 import type { Caller } from '../../../src/service/caller.ts'
 import { createIdMaker } from '../../../src/service/ids.ts'
@@ -102,7 +102,7 @@ describe('an export from a deployment and an org with other defaults than those 
       await createSchedule(ports, caller, { name, every_seconds: 3_600, retry_policy, ...zone })
     }
     const inForce = async (): Promise<readonly unknown[]> => [
-      ...(await findAgents(ports, caller)).map(({ name, retry_policy: policy }) => [name, policy]),
+      ...(await findAgentPage(ports, caller, {})).items.map(({ name, retry_policy: policy }) => [name, policy]),
       ...(await findSchedules(ports, caller)).items
         .map(({ name, retry_policy: policy, timezone }) => [name, policy, timezone])
         .toSorted(),

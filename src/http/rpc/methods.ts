@@ -1,6 +1,7 @@
 import type { z } from 'zod'
+import type { OperationSpec } from '../../contract/operation.ts'
 import type { Permission } from '../../core/access.ts'
-import type { RailsDoor } from '../operation.ts'
+import { OPERATIONS } from '../../operations/table.ts'
 import {
   createParams,
   heartbeatLogsParams,
@@ -15,130 +16,119 @@ import {
   sessionParams,
   toggleParams,
   updateParams,
-} from './params.ts'
+} from '../../contract/rpc/params.ts'
+
+/** What a method has from the operation behind it: who may call it, and what the door does about it. */
+type Needs = Pick<OperationSpec, 'rails' | 'newWork' | 'creates' | 'admits'> & { readonly permission: Permission }
 
 /** One method of /rpc. Who may call it, what it takes, and the tests and docs of both are made from these. */
-export interface RpcMethodSpec {
+export interface RpcMethodSpec extends Needs {
   /** One line; reads as what it does. */
   readonly summary: string
-  readonly permission: Permission
-  /** Left out: keys with guard rails are refused. */
-  readonly rails?: RailsDoor
   readonly params: z.ZodType
   /** The params in short, and what is answered, for people. */
   readonly takes: string
   readonly answers: string
-  /** Brings work: a node that goes down refuses it. */
-  readonly newWork?: true
-  /** Makes something: `Idempotency-Key` is honoured. */
-  readonly creates?: true
-  /** Hands in what becomes a run: it belongs to the trace of the request. */
-  readonly admits?: true
 }
 
-const method = <const Spec extends RpcMethodSpec>(spec: Spec): Spec => spec
+type Own = Omit<RpcMethodSpec, keyof Needs | 'summary'> & { readonly summary?: string }
+
+/** A method that does what an operation does, in the words of GoClaw. */
+function method<const Spec extends Own>(
+  { permission, rails, newWork, creates, admits, summary }: Needs & Pick<OperationSpec, 'summary'>,
+  own: Spec,
+): RpcMethodSpec & Pick<Spec, 'params'> {
+  const needs = Object.entries({ rails, newWork, creates, admits }).filter(([, value]) => value !== undefined)
+  return { summary, permission, ...Object.fromEntries(needs), ...own }
+}
 
 /** Every method of /rpc. */
 export const RPC_METHODS = {
-  'cron.list': method({
+  'cron.list': method(OPERATIONS['schedules.list'], {
     summary: 'Lists jobs, newest first; those that are switched on unless asked otherwise',
-    rails: 'list',
-    ...{ permission: 'schedules:read', params: listParams },
+    params: listParams,
     takes: '`includeDisabled?`, `agentId?`, `limit?` (200), `cursor?`',
     answers: '`{jobs, status, nextCursor?}`',
   }),
-  'cron.create': method({
+  'cron.create': method(OPERATIONS['schedules.create'], {
     summary: 'Makes a job',
-    rails: 'list',
-    ...{ permission: 'schedules:write', params: createParams, newWork: true, creates: true },
+    params: createParams,
     takes:
       '`schedule {kind, atMs | everyMs | expr, tz?}`, `message`, `name?`, `agentId?`, `enabled?`, `deleteAfterRun?`, `stateless?`, `deliver?`, `deliverChannel?`, `deliverTo?`',
     answers: '`{job}`',
   }),
-  'cron.update': method({
+  'cron.update': method(OPERATIONS['schedules.update'], {
     summary: 'Changes a job; what is left out stays',
-    rails: 'schedule',
-    ...{ permission: 'schedules:write', params: updateParams },
+    params: updateParams,
     takes: '`jobId` or `id`, `patch` with the fields of `cron.create`',
     answers: '`{job}`',
   }),
-  'cron.delete': method({
+  'cron.delete': method(OPERATIONS['schedules.delete'], {
     summary: 'Deletes a job; what runs goes on, and the log stays',
-    rails: 'schedule',
-    ...{ permission: 'schedules:delete', params: jobParams },
+    params: jobParams,
     takes: '`jobId` or `id`',
     answers: '`{deleted: true}`',
   }),
-  'cron.toggle': method({
+  'cron.toggle': method(OPERATIONS['schedules.enable'], {
     summary: 'Switches a job on or off',
-    rails: 'schedule',
-    ...{ permission: 'schedules:write', params: toggleParams },
+    params: toggleParams,
     takes: '`jobId` or `id`, `enabled`',
     answers: '`{jobId, enabled}`',
   }),
-  'cron.status': method({
+  'cron.status': method(OPERATIONS['schedules.list'], {
     summary: 'Says whether jobs are run, and how many are switched on',
-    rails: 'list',
-    ...{ permission: 'schedules:read', params: noParams },
+    params: noParams,
     takes: '-',
     answers: '`{enabled, jobs}`',
   }),
-  'cron.run': method({
+  'cron.run': method(OPERATIONS['schedules.runNow'], {
     summary: 'Runs a job now, or, with `due`, only if it is due',
-    rails: 'schedule',
-    ...{ permission: 'schedules:run', params: runParams, newWork: true, creates: true, admits: true },
+    params: runParams,
     takes: '`jobId` or `id`, `mode?` (`force`)',
     answers: '`{ok, ran, runId?, reason?}`',
   }),
-  'cron.runs': method({
+  'cron.runs': method(OPERATIONS['schedules.runs'], {
     summary: 'Lists the runs of a job, newest first',
-    rails: 'schedule',
-    ...{ permission: 'schedules:read', params: runsParams },
+    params: runsParams,
     takes: '`jobId` or `id`, `limit?` (20), `offset?`',
     answers: '`{entries, total}`',
   }),
-  'heartbeat.get': method({
-    summary: 'Shows the heartbeat of an agent',
-    ...{ permission: 'agents:read', params: heartbeatParams },
+  'heartbeat.get': method(OPERATIONS['heartbeat.get'], {
+    params: heartbeatParams,
     takes: '`agentId`',
     answers: '`{heartbeat}`',
   }),
-  'heartbeat.set': method({
+  'heartbeat.set': method(OPERATIONS['heartbeat.set'], {
     summary: 'Changes the heartbeat of an agent; what is left out stays, null is the default',
-    ...{ permission: 'agents:write', params: heartbeatSetParams },
+    params: heartbeatSetParams,
     takes:
       '`agentId`, `enabled?`, `intervalSec?`, `checklist?` or `checklistFile?`, `prompt?`, `target?` or `channel?` with `chatId?`, `ackMaxChars?`, `activeHoursStart?`, `activeHoursEnd?`, `timezone?`, `session?`, `adaptive?`',
     answers: '`{heartbeat}`',
   }),
-  'heartbeat.toggle': method({
+  'heartbeat.toggle': method(OPERATIONS['heartbeat.set'], {
     summary: 'Switches the heartbeat of an agent on or off',
-    ...{ permission: 'agents:write', params: heartbeatToggleParams },
+    params: heartbeatToggleParams,
     takes: '`agentId`, `enabled`',
     answers: '`{agentId, enabled}`',
   }),
-  'heartbeat.test': method({
-    summary: 'Lets the heart of an agent beat once, now',
-    ...{ permission: 'agents:write', params: heartbeatParams, newWork: true, creates: true, admits: true },
+  'heartbeat.test': method(OPERATIONS['heartbeat.test'], {
+    params: heartbeatParams,
     takes: '`agentId`',
     answers: '`{ok, ran, runId?, reason?}`',
   }),
-  'heartbeat.logs': method({
-    summary: 'Lists what became of the heartbeats of an agent, newest first',
-    ...{ permission: 'agents:read', params: heartbeatLogsParams },
+  'heartbeat.logs': method(OPERATIONS['heartbeat.log'], {
+    params: heartbeatLogsParams,
     takes: '`agentId`, `limit?` (20), `offset?`',
     answers: '`{entries, total}`',
   }),
-  'sessions.stop': method({
-    summary: 'Cancels the oldest active run of a session',
-    rails: 'session',
-    ...{ permission: 'sessions:write', params: sessionParams },
+  'sessions.stop': method(OPERATIONS['sessions.stop'], {
+    params: sessionParams,
     takes: '`key` or `sessionKey`',
     answers: '`{stopped, drained}`',
   }),
-  'sessions.stopall': method({
+  'sessions.stopall': method(OPERATIONS['sessions.stopAll'], {
     summary: 'Cancels everything in a session, waiting or active',
-    rails: 'session',
-    ...{ permission: 'sessions:write', params: sessionParams },
+    params: sessionParams,
     takes: '`key` or `sessionKey`',
     answers: '`{stopped, drained}`',
   }),
