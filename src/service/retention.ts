@@ -13,8 +13,16 @@ import { deleteOldWorkerAttempts } from '../store/worker-attempts.ts'
 import { deleteOldWorkers } from '../store/workers.ts'
 import { IDLE_MS } from './console-sessions.ts'
 import type { Ports } from './ports.ts'
-import { PRUNE, pruneTasks } from './retention-org.ts'
-import { KEPT_MS, noneRemoved, type PassContext, type Pruned, repeat, type Steps } from './retention-steps.ts'
+import {
+  KEPT_MS,
+  noneRemoved,
+  type PassContext,
+  PRUNE,
+  type Pruned,
+  pruneTasks,
+  repeat,
+  type Steps,
+} from './retention-org.ts'
 import { addUp } from './stats.ts'
 import { sealSigningSecrets } from './target/signing-secret.ts'
 import { addUpTaskCounts } from './task-stats.ts'

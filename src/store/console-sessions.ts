@@ -2,8 +2,7 @@ import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
 import { members, type MemberRow } from './members.ts'
-import { column, columns, table, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, toTimestamp } from './table.ts'
 
 const sessions = table('console_session', {
   orgId: column.text<OrgId>(),

@@ -8,7 +8,6 @@ import { deleteAgent, insertAgents, listAgents, loadAgents, saveAgent } from '..
 import { insertAttempts, loadAttempts, type AttemptRow } from '../../src/store/attempts.ts'
 import { deleteCallback, insertCallbacks, loadCallback, type CallbackRow } from '../../src/store/callbacks.ts'
 import type { Database } from '../../src/store/database.ts'
-import { insertDecisions, loadDecisionAt, type DecisionRow } from '../../src/store/decisions.ts'
 import { insertIdempotencies, loadIdempotencies } from '../../src/store/idempotency.ts'
 import { insertLane, loadLanes, saveLane } from '../../src/store/lanes.ts'
 import {
@@ -20,7 +19,15 @@ import {
   renewNode,
   type NodeRow,
 } from '../../src/store/nodes.ts'
-import { insertOccurrences, loadOccurrence, loadOccurrences, type OccurrenceRow } from '../../src/store/occurrences.ts'
+import {
+  type DecisionRow,
+  insertDecisions,
+  insertOccurrences,
+  loadDecisionAt,
+  loadOccurrence,
+  loadOccurrences,
+  type OccurrenceRow,
+} from '../../src/store/occurrences.ts'
 import { ensureOrg, listOrgs, loadOrg } from '../../src/store/orgs.ts'
 import { NOW } from '../support/builders.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'

@@ -22,8 +22,18 @@ import { newSchedule } from '../new-schedule.ts'
 import { viewBudgetForecast } from './budget-forecast.ts'
 import { ASSUMED, daysIn, loadReservedOf, windowFrom, withUse, type Looking } from './forecast.ts'
 import { loadPlan, originOf } from './plan.ts'
-import { addCourse, playSeries, type Plays } from './play.ts'
-import { countRuns, emptySum, type Series, type Sum, viewBasis, viewFigures, type Window } from './series.ts'
+import {
+  addCourse,
+  countRuns,
+  emptySum,
+  type Plays,
+  playSeries,
+  type Series,
+  type Sum,
+  viewBasis,
+  viewFigures,
+  type Window,
+} from './series.ts'
 import type { Source } from './source.ts'
 
 /** Under this id stands a schedule that nobody has made yet. */

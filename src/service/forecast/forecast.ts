@@ -10,11 +10,13 @@ import type { Ports } from '../ports.ts'
 import { known, zoneOf } from '../schedule-agent.ts'
 import { viewBudgetForecast } from './budget-forecast.ts'
 import { loadPlan, MOST_SCHEDULES, type Plan } from './plan.ts'
-import { addCourse, playSeries, type Plays } from './play.ts'
 import {
+  addCourse,
   addRuns,
   countRuns,
   emptySum,
+  type Plays,
+  playSeries,
   roundRuns,
   type Series,
   slicing,

@@ -6,7 +6,7 @@ import { heartbeatRuns, maxWaiting, observedRuns, scheduledRuns } from '../../co
 import type { OrgId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Connection } from '../../store/database.ts'
-import { loadChatRates, loadTaskRates, type ObservedRate } from '../../store/forecast.ts'
+import { loadChatRates, loadTaskRates, type ObservedRate } from '../../store/usages.ts'
 import { loadEnabledHeartbeats } from '../../store/heartbeats.ts'
 import { loadProbes, type ProbeRow } from '../../store/probes.ts'
 import { listSchedules } from '../../store/schedules.ts'
