@@ -1,6 +1,6 @@
 import { laneName } from '../../src/core/ids.ts'
 import { later } from '../../src/core/instant.ts'
-import { findVersions } from '../../src/service/turn/lookups.ts'
+import { loadVersions } from '../../src/store/turns.ts'
 import { demand } from './checks/invariants.ts'
 import { aliveNodes, type World } from './shapes.ts'
 import { sendPlain } from './traffic.ts'
@@ -27,7 +27,7 @@ export async function startTogether(world: World): Promise<void> {
   await clock.moveTo(later(clock.now(), ANSWERED_MS), quiet.settled)
   const { lanes, offices, ctx } = node.parts
   const lane = laneName(QUIET_LANE)
-  const versions = await findVersions(world.database)
+  const versions = await loadVersions(world.database)
   for (const { id } of [first, second]) {
     const memory = offices.get(id)?.memory()
     if (node.state !== 'alive' || !lanes.hasRoom(lane, id) || memory?.version !== versions.get(id)) continue

@@ -8,8 +8,6 @@ import {
   loadOrgsWithPending,
   loadPendingOrgs,
   loadTurnsAfter,
-  loadVersion,
-  loadVersions,
   loadVersionsOf,
   notifyAll,
   type TurnRow,
@@ -36,15 +34,7 @@ export async function findDue(connection: Connection, window: DueWindow, now: In
 }
 
 /** The earliest next moment of any schedule. */
-export const findNextMoment = (connection: Connection, window: DueWindow): Promise<Instant | null> =>
-  loadNextMoment(connection, window)
-
-/** The version of an org. */
-export const findVersion = async (connection: Connection, orgId: OrgId): Promise<number> =>
-  (await loadVersion(connection, orgId)).version
-
-/** The version of every org. */
-export const findVersions = (connection: Connection): Promise<ReadonlyMap<OrgId, number>> => loadVersions(connection)
+export const findNextMoment = loadNextMoment
 
 /** The orgs that have turns from this time on, with their versions. */
 export const findChanged = loadChangedOrgs

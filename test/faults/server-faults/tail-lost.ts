@@ -1,7 +1,7 @@
 import type { OrgId } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
 import { DatabaseError } from '../../../src/store/database-error.ts'
-import { findVersions } from '../../../src/service/turn/lookups.ts'
+import { loadVersions } from '../../../src/store/turns.ts'
 import { expectKnownAttempts } from '../checks/memory.ts'
 import { expectOnRecord, lookEverywhere } from '../look.ts'
 import { aliveNodes, type World } from '../shapes.ts'
@@ -38,7 +38,7 @@ export async function loseTail(world: World): Promise<void> {
 }
 
 const versionOf = async ({ database, orgs, talk }: World): Promise<number> =>
-  (await findVersions(database)).get(orgs[talk.org]?.id as OrgId) ?? 0
+  (await loadVersions(database)).get(orgs[talk.org]?.id as OrgId) ?? 0
 
 const MAX_REQUESTS = 15
 
