@@ -30,7 +30,7 @@ import type { Ports } from './ports.ts'
 import { makingOf, railedWork, refuseCommand } from './rails/making.ts'
 import { judgeRetry, judgeRunNow, refusePending, wokenAct } from './rails/schedules.ts'
 import { maskOfRun } from './secret/use.ts'
-import { decideRunNow } from '../core/schedule/concurrency.ts'
+import { decideRunNow } from '../core/schedule/run-now.ts'
 import { sessionFor, taskAgentFor } from './turn/turn.ts'
 import type { Work } from './turn-port.ts'
 
