@@ -9,7 +9,7 @@ import type { Connection } from '../../store/database.ts'
 import { loadOldestRunAt } from '../../store/explain-reads.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { viewAmount } from '../forecast/series.ts'
-import { loadHabits, sourceOf } from '../forecast/source.ts'
+import { loadHabits, sourceOf } from '../forecast/plan.ts'
 
 /** What a backfill would do: the moments it takes, in its order, and what is known about them. */
 export interface BackfillPlan {

@@ -21,7 +21,7 @@ import { parseSchedule } from '../schedule-input.ts'
 import { newSchedule } from '../new-schedule.ts'
 import { viewBudgetForecast } from './budget-forecast.ts'
 import { ASSUMED, daysIn, loadReservedOf, windowFrom, withUse, type Looking } from './forecast.ts'
-import { loadPlan, originOf } from './plan.ts'
+import { loadPlan, originOf, type Source } from './plan.ts'
 import {
   addCourse,
   countRuns,
@@ -34,7 +34,6 @@ import {
   viewFigures,
   type Window,
 } from './series.ts'
-import type { Source } from './source.ts'
 
 /** Under this id stands a schedule that nobody has made yet. */
 const DRAFT = scheduleId('sch_draft')

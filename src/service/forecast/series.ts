@@ -16,7 +16,7 @@ import type { Zone } from '../../core/time/zone.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
 import { computeCounts, type Computing } from '../compute/compute.ts'
 import { covers } from '../desk/budget-book.ts'
-import type { Source } from './source.ts'
+import type { Source } from './plan.ts'
 
 /** Others get their turn after so many days of sources were looked at: about two milliseconds of work. */
 const DAYS_IN_A_SLICE = 300
