@@ -57,15 +57,6 @@ export function resolveLane(name: string, lanes: ReadonlyMap<LaneName, unknown>)
   return lanes.has(real) ? real : MAIN_LANE
 }
 
-/** Creates a lane on demand. An existing lane wins: two callers with different sizes must not fight over it. */
-export function getOrCreateLane(lanes: LaneSizes, name: string, size: number): LaneSizes {
-  const real = meantLane(name)
-  return lanes.has(real) ? lanes : new Map([...lanes, [real, size]])
-}
-
-/** How many more runs may start. A lane that was shrunk below its use kills nothing; it only lets nothing in. */
-export const freeSlots = (size: number, held: number): number => Math.max(0, size - held)
-
 /**
  * Lane sizes from variables named `ESCAPEMENT_LANE_<NAME>`. Only integers above 0 count; anything else keeps what was
  * there, with a warning. `…_DELEGATE` is read when `…_TEAM` is unset or invalid, `GOCLAW_LANE_*` last of all.

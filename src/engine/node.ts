@@ -1,4 +1,4 @@
-import type { LaneName, OrgId, RunId } from '../core/ids.ts'
+import type { LaneName, OrgId, RunId, SessionKey } from '../core/ids.ts'
 import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
@@ -21,7 +21,6 @@ import { createNodeLanes } from '../service/node-lanes.ts'
 import { createOffice } from './office.ts'
 import type { Office, OfficeContext } from './office-context.ts'
 import { createWorkers } from './workers.ts'
-import type { SessionKey } from '../core/ids.ts'
 
 /** Puts a node together. Nothing happens before its loops are started. */
 export function createNodeParts(ctx: NodeContext): NodeParts {

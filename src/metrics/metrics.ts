@@ -1,8 +1,7 @@
 import { type Metric, Registry } from 'prom-client'
 import type { Meter } from '../engine/meter.ts'
 import { type MetricName, METRICS, type MetricSpec, UNPREFIXED } from './catalogue.ts'
-import { collect, type Sample, type Samples } from './samples.ts'
-import type { Sources } from './sources.ts'
+import { collect, type Sample, type Samples, type Sources } from './samples.ts'
 import { add, countTurn, createTally, type Histogram, observe, type Tally } from './tally.ts'
 
 /** Counts what a node does. */

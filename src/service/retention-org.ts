@@ -1,5 +1,5 @@
 import type { DeliveryKind } from '../core/delivery/run-delivery.ts'
-import { sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
+import { type OrgId, runId, sessionKey, type SessionKey } from '../core/ids.ts'
 import { DAY_MS, earlier, instant, type Instant } from '../core/instant.ts'
 import { deleteOldAlerts } from '../store/alerts.ts'
 import { deleteOldBackfills } from '../store/backfills.ts'
@@ -14,16 +14,18 @@ import {
   type PrunedKind,
   type SessionPosition,
 } from '../store/prune-orgs.ts'
-import type { OldRows } from '../store/removal.ts'
 import {
   deleteEndedTasks,
   deleteOldRuns,
   deleteSurplusRuns,
   foldSkippedRuns,
   loadBusySchedules,
+  type WalkPosition,
+  type WalkStep,
 } from '../store/retention.ts'
-import { BEGINNING, KEPT_MS, repeat, walk, type PassContext, type Pruned, type Steps } from './retention-steps.ts'
-import type { Work } from './turn-port.ts'
+import type { OldRows } from '../store/table.ts'
+import type { EngineSettings } from './settings.ts'
+import type { Turns, Work } from './turn-port.ts'
 
 type PruneOrg = (pass: PassContext, orgId: OrgId) => Steps
 
@@ -155,4 +157,78 @@ export const PRUNE: Readonly<Record<PrunedKind, PruneOrg>> = {
   probes: pruneProbes,
   sessions: pruneSessions,
   taskCounts: asLongAsRuns('taskCounts', deleteOldTaskCounts),
+}
+
+/** How many rows of each kind a pass has removed. */
+export interface Pruned {
+  tasks: number
+  runs: number
+  folded: number
+  /** Turns that were removed by row, and partitions of history that were dropped. */
+  turns: number
+  deliveries: number
+  alerts: number
+  backfills: number
+  /** Entries of the logs of heartbeats. */
+  heartbeats: number
+  sessions: number
+  /** Counts of tasks, by agent. */
+  taskCounts: number
+  callbacks: number
+  keys: number
+  nodes: number
+  workers: number
+  signIns: number
+  consoleSessions: number
+  /** What guard rails have counted. */
+  railActs: number
+  orgs: number
+}
+
+export const noneRemoved = (): Pruned => ({
+  ...{ tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0, backfills: 0, heartbeats: 0, sessions: 0 },
+  ...{ taskCounts: 0, callbacks: 0, keys: 0, nodes: 0, workers: 0, signIns: 0, consoleSessions: 0, railActs: 0 },
+  orgs: 0,
+})
+
+/** Events, idempotency keys and tokens are kept this long. */
+export const KEPT_MS = DAY_MS
+
+export interface PassContext {
+  readonly connection: Connection
+  readonly turns: Turns
+  readonly now: Instant
+  readonly settings: EngineSettings
+  /** Rows per statement. */
+  readonly batch: number
+  /** Skipped runs up to here have been folded: each is looked at once per process. */
+  readonly folded: Map<OrgId, WalkPosition>
+  readonly found: Pruned
+}
+
+/** Work in small statements: after each of them it can be interrupted. */
+export type Steps<Answer = void> = AsyncGenerator<undefined, Answer, undefined>
+
+/** Repeats a statement until it finds less than it may take. */
+export async function* repeat({ batch }: Pick<PassContext, 'batch'>, statement: () => Promise<number>): Steps<number> {
+  for (let removed = 0; ;) {
+    const found = await statement()
+    removed += found
+    yield
+    if (found < batch) return removed
+  }
+}
+
+const BEGINNING: WalkPosition = { createdAt: instant(-Infinity), id: runId('') }
+
+/** Walks through rows of an org, a statement at a time, and removes some. */
+async function* walk(step: (after: WalkPosition) => Promise<WalkStep>, from: WalkPosition = BEGINNING): Steps<number> {
+  let removed = 0
+  for (let after: WalkPosition | null = from; after !== null;) {
+    const done: WalkStep = await step(after)
+    removed += done.removed
+    after = done.next
+    yield
+  }
+  return removed
 }

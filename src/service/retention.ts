@@ -2,19 +2,26 @@ import { randomUUID } from 'node:crypto'
 import type { OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, HOUR_MS, type Instant, SECOND_MS } from '../core/instant.ts'
 import { RAIL_BOUNDS } from '../core/rails/guard-rails.ts'
-import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
+import { deleteOldConsoleSessions, deleteOldSignIns } from '../store/console-sessions.ts'
 import { createHistoryPartitions, deleteLooseTurns, dropOldPartitions } from '../store/history.ts'
 import { deleteOrg, deleteRowsOfOrg, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
 import { loadOrgsBehind, loadOrgsToPrune, loadOrgsWithOldTasks, takePruning } from '../store/prune-orgs.ts'
 import { deleteOldRailActs } from '../store/rails.ts'
 import { deleteOldCallbacks, deleteOldKeys, deleteOldNodes } from '../store/retention.ts'
-import { deleteOldSignIns } from '../store/sign-ins.ts'
 import { deleteOldWorkerAttempts } from '../store/worker-attempts.ts'
 import { deleteOldWorkers } from '../store/workers.ts'
 import { IDLE_MS } from './console-sessions.ts'
 import type { Ports } from './ports.ts'
-import { PRUNE, pruneTasks } from './retention-org.ts'
-import { KEPT_MS, noneRemoved, type PassContext, type Pruned, repeat, type Steps } from './retention-steps.ts'
+import {
+  KEPT_MS,
+  noneRemoved,
+  type PassContext,
+  PRUNE,
+  type Pruned,
+  pruneTasks,
+  repeat,
+  type Steps,
+} from './retention-org.ts'
 import { addUp } from './stats.ts'
 import { sealSigningSecrets } from './target/signing-secret.ts'
 import { addUpTaskCounts } from './task-stats.ts'

@@ -6,7 +6,7 @@ import { formatInstant, later, MINUTE_MS, type Instant } from '../core/instant.t
 import { loadApiKey } from '../store/api-keys.ts'
 import type { Transaction } from '../store/database.ts'
 import { insertMember, loadMember, loadOwners, noteSignIn, type MemberRow } from '../store/members.ts'
-import { insertSignIn, loadSignIn, takeSignIn } from '../store/sign-ins.ts'
+import { insertSignIn, loadSignIn, takeSignIn } from '../store/console-sessions.ts'
 import { acted, actorOf, created, SYSTEM_ACTOR, type AuditEntry } from './audit-entry.ts'
 import { callerOf, type Giver } from './caller.ts'
 import { openConsoleSession } from './console-sessions.ts'

@@ -1,5 +1,4 @@
-import type { ProviderName } from '../core/ids.ts'
-import type { AgentId, OrgId, SessionKey } from '../core/ids.ts'
+import type { AgentId, OrgId, ProviderName, SessionKey } from '../core/ids.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { Connection, Transaction } from './database.ts'

@@ -4,9 +4,7 @@ import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { countRemoved, type OldRows } from './removal.ts'
-import { column, type RowOf, table, timestampOrNull, writes } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, countRemoved, type OldRows, type RowOf, table, timestampOrNull, toTimestamp, writes } from './table.ts'
 
 const alerts = table('alert', {
   orgId: column.text<OrgId>(),

@@ -4,8 +4,7 @@ import type { Instant } from '../core/instant.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { column, columns, type RowOf, table, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
 
 const apiKeys = table('api_key', {
   orgId: column.text<OrgId>(),

@@ -26,8 +26,3 @@ export async function loadCallback(connection: Connection, tokenHash: Uint8Array
   const rows = await connection.query(`select ${callbacks.list} from callback where token_hash = $1`, [tokenHash])
   return callbacks.first(rows)
 }
-
-/** Forgets a token: from now on it is a wrong one. */
-export async function deleteCallback(connection: Connection, tokenHash: Uint8Array): Promise<void> {
-  await connection.query('delete from callback where token_hash = $1', [tokenHash])
-}

@@ -4,8 +4,7 @@ import type { AgentId, ChannelId, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
 import { type Listed, type OrgPage, readPage } from './page.ts'
-import { column, type RowOf, table, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
 
 const channels = table('channel', {
   orgId: column.text<OrgId>(),

@@ -4,8 +4,7 @@ import type { AgentId, ChannelId, OrgId, RunId, SessionKey } from '../core/ids.t
 import type { Instant } from '../core/instant.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, table, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, toTimestamp } from './table.ts'
 
 const chats = table('chat', {
   orgId: column.text<OrgId>(),

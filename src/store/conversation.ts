@@ -3,7 +3,7 @@ import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection } from './database.ts'
-import { inRunSession } from './run-columns.ts'
+import { inRunSession } from './run-row.ts'
 import { column, columns, type RowOf } from './table.ts'
 
 const hooks = columns({

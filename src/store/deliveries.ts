@@ -6,9 +6,7 @@ import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
 import { readPage, type Listed, type OrgPage } from './page.ts'
 import { tries, type TryRow } from './outbox.ts'
-import { countRemoved, type OldRows } from './removal.ts'
-import { column, table, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, countRemoved, type OldRows, type RowOf, table, toTimestamp } from './table.ts'
 
 const deliveries = table('delivery', {
   orgId: column.text<OrgId>(),

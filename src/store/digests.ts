@@ -2,8 +2,7 @@ import type { OrgId, RunId, TargetId } from '../core/ids.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, counted, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, counted, type RowOf, toTimestamp } from './table.ts'
 
 const due = columns({ orgId: column.text<OrgId>(), targetId: column.text<TargetId>() })
 

@@ -2,10 +2,8 @@ import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.
 import type { Instant } from '../core/instant.ts'
 import { audits, type AuditRow } from './audit.ts'
 import type { Connection } from './database.ts'
-import { decisions, type DecisionRow } from './decisions.ts'
-import { occurrences, type OccurrenceRow } from './occurrences.ts'
-import { column, columns, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { type DecisionRow, decisions, type OccurrenceRow, occurrences } from './occurrences.ts'
+import { column, columns, type RowOf, toTimestamp } from './table.ts'
 
 /** Reads that explanations need and nobody else: each follows an index, and each is bounded. */
 

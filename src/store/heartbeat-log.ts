@@ -5,9 +5,17 @@ import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
 import { type Listed, readPage } from './page.ts'
-import { countRemoved, type OldRows } from './removal.ts'
-import { column, columns, counted, type RowOf, table, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import {
+  column,
+  columns,
+  counted,
+  countRemoved,
+  type OldRows,
+  type RowOf,
+  table,
+  timestampOrNull,
+  toTimestamp,
+} from './table.ts'
 
 const beats = table('heartbeat_log', {
   id: column.text(),

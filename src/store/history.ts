@@ -2,8 +2,7 @@ import { DAY_MS, earlier, HOUR_MS, instant, MINUTE_MS, type Instant } from '../c
 import { LOCK_SPACE } from './advisory-locks.ts'
 import type { Connection } from './database.ts'
 import { DatabaseError, type RefusalCode } from './database-error.ts'
-import { column, columns, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, toTimestamp } from './table.ts'
 
 /**
  * The history in partitions by hour. They are created ahead and dropped whole; a turn outside of all of them is in the

@@ -1,8 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import { DAY_MS, type Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, table, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, type RowOf, table, toTimestamp } from './table.ts'
 
 const keys = table('idempotency', { principal: column.text(), route: column.text(), key: column.text() })
 

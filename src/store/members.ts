@@ -3,8 +3,7 @@ import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { column, type RowOf, table, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
 
 export const members = table('member', {
   orgId: column.text<OrgId>(),

@@ -9,8 +9,7 @@ import { readClock } from './clock.ts'
 import { DatabaseError, isConflict } from './database-error.ts'
 import type { Database, Transaction } from './database.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './identifier.ts'
-import { column, columns, type RowOf, table } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, toTimestamp } from './table.ts'
 
 export interface MigrateOptions {
   /** The schema the database was opened with. */

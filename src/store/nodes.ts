@@ -2,8 +2,7 @@ import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { PRESENT } from './clock.ts'
 import type { Connection } from './database.ts'
-import { column, columns, type RowOf, table, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
 
 const nodes = table('node', {
   id: column.text(),

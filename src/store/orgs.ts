@@ -2,8 +2,7 @@ import type { AgentId, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { column, type RowOf, table, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
 
 const orgs = table('org', {
   id: column.text<OrgId>(),

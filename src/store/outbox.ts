@@ -5,8 +5,7 @@ import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { TargetRow } from './targets.ts'
-import { column, columns, table, writes, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, toTimestamp, writes } from './table.ts'
 
 const WRITTEN = writes<NewDelivery>([
   ['id', 'text', ({ id }) => id],

@@ -5,8 +5,7 @@ import type { Why } from '../core/reasons.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import { ACCEPTED } from '../core/usual-why.ts'
 import type { Connection } from './database.ts'
-import { firstStart, readRetryPolicy } from './run-columns.ts'
-import type { RunRow } from './run-row.ts'
+import { firstStart, readRetryPolicy, type RunRow } from './run-row.ts'
 import { column, columns, type RowOf } from './table.ts'
 
 const NOTHING_RESERVED: readonly Reserve[] = []

@@ -3,8 +3,7 @@ import type { Instant } from '../core/instant.ts'
 import type { ProbeRecord } from '../core/probe/asked.ts'
 import type { ProbeAnswer } from '../core/probe/verdict.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, type RowOf, table, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
 
 const probes = columns({
   subject: column.text(),

@@ -2,9 +2,7 @@ import type { OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
 import type { Connection, Transaction } from './database.ts'
-import { countRemoved, type OldRows } from './removal.ts'
-import { column, columns, type RowOf, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, countRemoved, type OldRows, type RowOf, timestampOrNull, toTimestamp } from './table.ts'
 
 /**
  * Which orgs have anything to be removed. All kinds are asked for in one statement per page of orgs, each by the oldest

@@ -1,9 +1,7 @@
 import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Row } from './database.ts'
-import { countRemoved } from './removal.ts'
-import { column, columns } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, countRemoved, toTimestamp } from './table.ts'
 
 /**
  * Statements that remove what nobody needs any more. Each takes a bounded number of rows, only such as have ended, and

@@ -5,10 +5,9 @@ import type { Trigger } from '../core/run/run.ts'
 import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
 import { type Listed, readPage } from './page.ts'
-import { inRunSession } from './run-columns.ts'
+import { inRunSession } from './run-row.ts'
 import { listedRuns, recordOf, type RunRecord, runs } from './run-record.ts'
-import { column, columns, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, toTimestamp } from './table.ts'
 
 /** What may be large of a run. */
 const LARGE = [

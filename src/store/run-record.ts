@@ -11,7 +11,7 @@ import type { Trigger } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
 import { bytesOf, isLargePayload, listedPayload } from './page.ts'
-import { firstStart } from './run-columns.ts'
+import { firstStart } from './run-row.ts'
 import { amended, column, columns, type RowOf } from './table.ts'
 
 const BUILT_IN_LANES = Object.keys(DEFAULT_LANES)

@@ -2,10 +2,8 @@ import type { OrgId } from '../core/ids.ts'
 import type { Why } from '../core/reasons.ts'
 import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
 import type { SqlValue, Transaction } from './database.ts'
-import { storeRetryPolicy } from './run-columns.ts'
-import type { RunRow } from './run-row.ts'
-import { jsonOrNull, plainArray, timestampOrNull, writes, type Writes, type Written } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { type RunRow, storeRetryPolicy } from './run-row.ts'
+import { jsonOrNull, plainArray, timestampOrNull, toTimestamp, writes, type Writes, type Written } from './table.ts'
 import { isNextTurn, packEvents, type TurnRow, versionStep } from './turns.ts'
 
 /** Null is what the state alone says: picked while it runs, completed when it succeeded. */

@@ -6,8 +6,7 @@ import type { Timing } from '../core/time/timing.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
 import { isLargePayload, type Listed, listedPayload, readPage } from './page.ts'
 import { HISTORY, LIFE, type ScheduleRow, schedules } from './schedule-row.ts'
-import { amended, column, columns, counted, type RowOf, table } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { amended, column, columns, counted, type RowOf, table, toTimestamp } from './table.ts'
 
 /** The same for a list, from which large payloads are left out, but not of one that somebody is asked to approve. */
 const listed = columns({

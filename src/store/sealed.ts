@@ -2,8 +2,7 @@ import type { SealedKind } from '../core/secret/sealed-kinds.ts'
 import type { Instant } from '../core/instant.ts'
 import { LOCK_SPACE } from './advisory-locks.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, toTimestamp } from './table.ts'
 
 /**
  * Every column that holds a sealed text, with the column that names its row inside the org and the kind it is bound to.

@@ -1,8 +1,7 @@
 import type { AgentId, OrgId } from '../core/ids.ts'
 import type { AgentExecutor } from './agents.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, table, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, toTimestamp } from './table.ts'
 
 const secrets = table('secret', {
   orgId: column.text<OrgId>(),

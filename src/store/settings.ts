@@ -1,7 +1,6 @@
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
-import { column, columns, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, toTimestamp } from './table.ts'
 
 const settings = columns({
   path: column.text(),

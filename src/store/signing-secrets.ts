@@ -1,8 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, table, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, type RowOf, table, toTimestamp } from './table.ts'
 
 /** A text as it is kept: sealed, or as it is while not every node could open it. */
 export type KeptText = { readonly sealed: string } | { readonly clear: string }

@@ -4,9 +4,8 @@ import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { Trigger } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection } from './database.ts'
-import { decisions } from './decisions.ts'
-import { column, columns, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { decisions } from './occurrences.ts'
+import { column, columns, type RowOf, toTimestamp } from './table.ts'
 
 const past = columns({
   scheduleId: column.text<ScheduleId>('r.schedule_id'),

@@ -5,8 +5,7 @@ import type { Counts, EndedCounts } from '../core/run/ended-counts.ts'
 import type { PendingState } from '../core/run/run-machine.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { Connection } from './database.ts'
-import { column, columns, counted, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, counted, type RowOf, toTimestamp } from './table.ts'
 
 /** How many places and turns a pass that adds up has found. */
 export const addedUp = columns({

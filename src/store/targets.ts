@@ -5,8 +5,7 @@ import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { column, columns, counted, type RowOf, table, timestampOrNull } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, counted, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
 
 const targets = table('target', {
   orgId: column.text<OrgId>(),

@@ -3,8 +3,7 @@ import type { Instant } from '../core/instant.ts'
 import { TASK_COUNTS, type TaskCount } from '../core/run/task-counts.ts'
 import type { Connection } from './database.ts'
 import { addedUp } from './stats.ts'
-import { column, columns, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, toTimestamp } from './table.ts'
 
 const NAMES = TASK_COUNTS.join(', ')
 

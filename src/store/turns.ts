@@ -5,8 +5,7 @@ import type { TaskCounts } from '../core/run/task-counts.ts'
 import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
 import { PRESENT } from './clock.ts'
 import type { Connection, Database, Transaction } from './database.ts'
-import { column, columns, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, toTimestamp } from './table.ts'
 
 /**
  * The history of an org: one row per transaction that changed it, numbered without gaps under the org's lock. The

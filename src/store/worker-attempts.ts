@@ -3,9 +3,7 @@ import type { Instant } from '../core/instant.ts'
 import type { Reason } from '../core/reasons.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection, Transaction } from './database.ts'
-import { countRemoved } from './removal.ts'
-import { column, columns, table, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, countRemoved, type RowOf, table, toTimestamp } from './table.ts'
 
 const attempts = table('worker_attempt', {
   orgId: column.text<OrgId>(),

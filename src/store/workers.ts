@@ -1,8 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
-import { column, columns, table, type RowOf } from './table.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, type RowOf, table, toTimestamp } from './table.ts'
 
 const workers = table('worker', {
   orgId: column.text<OrgId>(),

@@ -7,9 +7,13 @@ import { createBudget } from '../../src/service/budgets.ts'
 import { loseEarlierNodes } from '../../src/service/membership.ts'
 import { runScheduleNow } from '../../src/service/run-actions.ts'
 import { createSchedule, disableSchedule, enableSchedule } from '../../src/service/schedules.ts'
-import { offlineAt, type SimulationPlan } from '../../src/service/simulation/plan.ts'
 import { readTask } from '../../src/service/simulation/read-task.ts'
-import type { SimulatedBudget, SimulationTask } from '../../src/service/simulation/task.ts'
+import {
+  offlineAt,
+  type SimulatedBudget,
+  type SimulationPlan,
+  type SimulationTask,
+} from '../../src/service/simulation/task.ts'
 import { insertAgents, type AgentRow } from '../../src/store/agents.ts'
 import type { Database } from '../../src/store/database.ts'
 import { insertOrg } from '../../src/store/orgs.ts'

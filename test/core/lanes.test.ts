@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { laneName } from '../../src/core/ids.ts'
-import {
-  DEFAULT_LANES,
-  defaultLane,
-  freeSlots,
-  getOrCreateLane,
-  readLaneSizes,
-  resolveLane,
-} from '../../src/core/lanes.ts'
+import { DEFAULT_LANES, defaultLane, readLaneSizes, resolveLane } from '../../src/core/lanes.ts'
 import { TRIGGERS } from '../../src/core/run/run.ts'
 
 const { sizes: defaults } = readLaneSizes({})
@@ -86,7 +79,6 @@ describe('the lane of a run', () => {
 
 describe('a lane with the name of something in every object', () => {
   it.each(['constructor', '__proto__', 'tostring'])('is a lane like any other: %s', (name) => {
-    expect([...getOrCreateLane(new Map(), name, 3)]).toEqual([[name, 3]])
     expect(resolveLane(name, defaults)).toBe('main')
     expect(sizeOf({ [`ESCAPEMENT_LANE_${name.toUpperCase()}`]: '4' }, name)).toBe(4)
   })
@@ -100,18 +92,5 @@ describe('a warning about a size', () => {
     expect(readLaneSizes({ ESCAPEMENT_LANE_TEAM: '0', ESCAPEMENT_LANE_DELEGATE: '7' }).warnings).toEqual([
       'ESCAPEMENT_LANE_TEAM="0" is not a whole number above 0; lane team takes ESCAPEMENT_LANE_DELEGATE instead',
     ])
-  })
-})
-
-describe('a lane that is asked for again', () => {
-  it('keeps the size it has', () => {
-    const made = getOrCreateLane(defaults, 'research', 3)
-    expect(getOrCreateLane(made, 'research', 9).get(laneName('research'))).toBe(3)
-    expect(getOrCreateLane(made, 'delegate', 9).get(laneName('team'))).toBe(100)
-  })
-
-  it('lets nothing in while it is shrunk below its use, and kills nothing', () => {
-    expect(freeSlots(2, 5)).toBe(0)
-    expect(freeSlots(5, 2)).toBe(3)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { METRICS, UNPREFIXED } from '../../src/metrics/catalogue.ts'
 import { createCounting, showMetrics } from '../../src/metrics/metrics.ts'
-import type { AgentWork, Sources } from '../../src/metrics/sources.ts'
+import type { AgentWork, Sources } from '../../src/metrics/samples.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 
 const agent = (agentId: string, queued: number): AgentWork => ({ orgId: 'acme', agentId, queued, inFlight: 1 })

@@ -1,6 +1,6 @@
 import { because } from '../../src/core/reasons.ts'
 import { later } from '../../src/core/instant.ts'
-import { toTimestamp } from '../../src/store/timestamp.ts'
+import { toTimestamp } from '../../src/store/table.ts'
 import { make } from '../http/contract/objects.ts'
 import type { HttpWorld } from '../http/support.ts'
 import { ORG, seedRun } from '../store/records.ts'

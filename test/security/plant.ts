@@ -1,5 +1,5 @@
 import type { Row } from '../../src/store/database.ts'
-import { toTimestamp } from '../../src/store/timestamp.ts'
+import { toTimestamp } from '../../src/store/table.ts'
 import { because } from '../../src/core/reasons.ts'
 import { make } from '../http/contract/objects.ts'
 import type { HttpWorld } from '../http/support.ts'

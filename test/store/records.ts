@@ -10,7 +10,7 @@ import type { Connection } from '../../src/store/database.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
 import type { ScheduleRow } from '../../src/store/schedule-row.ts'
 import type { SessionRow } from '../../src/store/sessions.ts'
-import { toTimestamp } from '../../src/store/timestamp.ts'
+import { toTimestamp } from '../../src/store/table.ts'
 import { NOW, rules } from '../support/builders.ts'
 import { timingOf } from '../support/schedules.ts'
 

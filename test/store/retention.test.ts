@@ -5,10 +5,9 @@ import { DAY_MS, instant, later, type Instant } from '../../src/core/instant.ts'
 import { insertAttempts } from '../../src/store/attempts.ts'
 import { insertCallbacks } from '../../src/store/callbacks.ts'
 import type { Database } from '../../src/store/database.ts'
-import { loadDecisionAt } from '../../src/store/decisions.ts'
 import { insertIdempotencies } from '../../src/store/idempotency.ts'
 import { insertNode } from '../../src/store/nodes.ts'
-import { insertOccurrences } from '../../src/store/occurrences.ts'
+import { insertOccurrences, loadDecisionAt } from '../../src/store/occurrences.ts'
 import {
   deleteEndedTasks,
   deleteOldCallbacks,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { retryConflicts } from '../../src/store/backoff.ts'
 import { type Database, type Transaction } from '../../src/store/database.ts'
 import { isDatabaseAway } from '../../src/store/database-error.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
@@ -46,21 +45,6 @@ describe('a transaction', () => {
   it('takes no statement after its end', async () => {
     const escaped = await db.transaction((tx) => Promise.resolve(tx))
     await expect(escaped.query('select 1', [])).rejects.toMatchObject({ code: 'statement_failed' })
-  })
-
-  it('is repeated by the caller when it collided', async () => {
-    const collide = async (tx: Transaction): Promise<string> => {
-      tries += 1
-      if (tries < 3) await tx.query("do $$ begin raise sqlstate '40001'; end $$")
-      return `try ${tries}`
-    }
-    let tries = 0
-    const random = () => 0
-    expect(await retryConflicts(() => db.transaction(collide), { attempts: 5, random })).toBe('try 3')
-    tries = 0
-    await expect(retryConflicts(() => db.transaction(collide), { attempts: 2, random })).rejects.toMatchObject({
-      code: 'conflict',
-    })
   })
 })
 

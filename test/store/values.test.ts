@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { instant, type Instant } from '../../src/core/instant.ts'
 import { readClock } from '../../src/store/clock.ts'
 import { type Database } from '../../src/store/database.ts'
-import { fromTimestamp, toTimestamp } from '../../src/store/timestamp.ts'
+import { fromTimestamp, toTimestamp } from '../../src/store/table.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let world: TestDatabase

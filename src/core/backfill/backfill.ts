@@ -70,14 +70,6 @@ export const BACKFILL_PRIORITY = 100
 export const isBackfilled = (run: { readonly trigger: Trigger; readonly nominal: Instant | null }): boolean =>
   run.trigger === 'manual' && run.nominal !== null
 
-const MARK = '/backfill:'
-
-/** The backfill that made a run, as its `job_run_id` says; null when none did. */
-export function backfillOf(jobRunId: string): string | null {
-  const at = jobRunId.lastIndexOf(MARK)
-  return at < 0 ? null : jobRunId.slice(at + MARK.length)
-}
-
 /** What has become of a moment so far, whoever made its runs. */
 type MomentStanding = 'not_run' | 'failed' | 'cancelled' | 'succeeded' | 'pending'
 

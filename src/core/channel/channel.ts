@@ -1,5 +1,4 @@
-import type { AgentId, SessionKey } from '../ids.ts'
-import { sessionKey } from '../ids.ts'
+import { type AgentId, type SessionKey, sessionKey } from '../ids.ts'
 import type { Instant } from '../instant.ts'
 
 /** Where messages come from besides the API: two messengers, and whoever can sign a request. */

@@ -82,35 +82,3 @@ export const deliveryIdempotencyKey = (deliveryId: string): string => `msg_${del
 
 /** What is delivered of an output. */
 export const DELIVERED_OUTPUT_BYTES = 1_048_576
-
-/** Stands at the end of what was cut. */
-export const CUT_MARK = '\n… [cut]'
-
-export interface CappedOutput {
-  readonly text: string
-  readonly isCut: boolean
-}
-
-/** Shortens a text to a number of UTF-8 bytes, mark included, without breaking a character in two. */
-export function capOutput(text: string, bytes: number): CappedOutput {
-  if (lengthWithin(text, bytes) === text.length) return { text, isCut: false }
-  const mark = bytes >= CUT_MARK_BYTES ? CUT_MARK : ''
-  const length = lengthWithin(text, mark === '' ? bytes : bytes - CUT_MARK_BYTES)
-  return { text: text.slice(0, length) + mark, isCut: true }
-}
-
-const CUT_MARK_BYTES = 10
-
-/** How much of a text, in UTF-16 units, fits into a number of UTF-8 bytes. */
-function lengthWithin(text: string, bytes: number): number {
-  let left = bytes
-  let index = 0
-  while (index < text.length) {
-    const code = text.codePointAt(index) ?? 0
-    // Half a pair has no UTF-8 form; it is written as the replacement character, which takes three bytes.
-    left -= code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
-    if (left < 0) return index
-    index += code < 0x10000 ? 1 : 2
-  }
-  return index
-}

@@ -1,6 +1,5 @@
-import { type Language, languageOfText, spokenIn } from './language.ts'
 import type { SaidWish, Thread } from './thread.ts'
-import { inLanguage } from './wishes.ts'
+import { inLanguage, type Language, languageOfText, spokenIn } from './wishes.ts'
 
 export const REQUIREMENT_KINDS = ['format', 'length', 'language', 'tone', 'content'] as const
 export type RequirementKind = (typeof REQUIREMENT_KINDS)[number]

@@ -1,4 +1,4 @@
-import { readParts } from '../words/read-parts.ts'
+import { readParts } from '../words/gather.ts'
 import { understandWords, type Understood, type WordsContext } from '../words/understand.ts'
 import { type Wish, wishIn } from './wishes.ts'
 

@@ -3,9 +3,6 @@ import { later, type Instant } from '../instant.ts'
 import type { Why } from '../reasons.ts'
 import { isTerminal, nextState, type RunState, type TerminalState } from './run-machine.ts'
 
-/** How long work that was asked to stop may take before it is given up as lost. */
-export const DEFAULT_STOP_GRACE_MS = 5_000
-
 /** What cancelling does to one run. Each publishes exactly one empty outbound, so that indicators are cleared. */
 export interface Cancellation {
   readonly runId: RunId

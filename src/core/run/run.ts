@@ -58,10 +58,3 @@ export const isActive = (run: Pick<RunFacts, 'state' | 'attempt' | 'firstAttempt
 /** Pending but not active: queued, debouncing or delayed. This is what the session cap counts and /stopall drains. */
 export const isWaitingWork = (run: Pick<RunFacts, 'state' | 'attempt' | 'firstAttempt'>): boolean =>
   isPending(run.state) && !isActive(run)
-
-/**
- * A lane slot is held only while a node's own process works on the attempt. A run that awaits its callback has given the
- * slot back, and what a remote worker holds counts against that worker's capacity.
- */
-export const holdsLaneSlot = (run: { readonly state: RunState; readonly heldByWorker: boolean }): boolean =>
-  (run.state === 'running' || run.state === 'stopping') && !run.heldByWorker

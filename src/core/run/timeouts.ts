@@ -1,6 +1,5 @@
 import { EXECUTORS, type ExecutorKind } from '../executor/kinds.ts'
-import { formatInstant, later, type Instant } from '../instant.ts'
-import { because, type Why } from '../reasons.ts'
+import { later, type Instant } from '../instant.ts'
 import type { Trigger } from './run.ts'
 
 /** Seconds an attempt may take when nobody has said. */
@@ -54,10 +53,6 @@ function within(limits: TimeLimits, otherwise: () => Instant, startedAt: Instant
 }
 
 const earliest = (end: Instant, other: Instant | null): Instant => (other !== null && other < end ? other : end)
-
-/** Why a run ended `expired`, or an attempt was cut short by the deadline of its run. */
-export const deadlineWhy = (deadline: Instant): Why =>
-  because('deadline', 'deadline', { deadline: formatInstant(deadline) })
 
 /** Whether a pending run that does not execute has run out of time. */
 export const isExpired = (run: { readonly deadline: Instant | null }, now: Instant): boolean =>

@@ -1,6 +1,6 @@
 import { instant, type Instant } from '../instant.ts'
 import type { CronExpression } from './cron-expression.ts'
-import { NONE, countLocal, nextLocal, previousLocal } from './cron-local.ts'
+import { countLocal, nextLocal, NONE, previousLocal } from './cron-match.ts'
 import { segmentAt, type Segment, type Zone } from './zone.ts'
 
 /**

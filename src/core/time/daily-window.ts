@@ -1,6 +1,6 @@
 import { flawed, orNull, parsed, parseFields, type Parsed } from '../input.ts'
 import { instant, type Instant } from '../instant.ts'
-import { DAY_SECONDS, formatTimeOfDay } from './calendar.ts'
+import { DAY_SECONDS } from './calendar.ts'
 import { localOf } from './wall-clock.ts'
 import { parseZone, segmentAt, type Zone } from './zone.ts'
 
@@ -80,10 +80,6 @@ export function windowEnd(window: DailyWindow, at: Instant): Instant {
 /** When the window opens next: the first instant inside. An instant inside is its own answer. */
 export const windowStart = (window: DailyWindow, at: Instant): Instant =>
   windowEnd({ ...window, start: window.end % DAY_SECONDS, end: window.start === 0 ? DAY_SECONDS : window.start }, at)
-
-/** `22:00-06:00` */
-export const formatWindow = (window: DailyWindow): string =>
-  `${formatTimeOfDay(window.start)}-${formatTimeOfDay(window.end)}`
 
 /** What the wall clock shows, in seconds after midnight. */
 export function timeOfDay(zone: Zone, at: Instant): number {

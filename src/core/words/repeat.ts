@@ -3,13 +3,11 @@ import { DAY_SECONDS, formatDay } from '../time/calendar.ts'
 import { parseTiming } from '../time/parse-timing.ts'
 import { nextOccurrence } from '../time/timing.ts'
 import { localDayOf } from '../time/wall-clock.ts'
-import { productOf } from './clock-fields.ts'
 import { cronDays, dayFieldsOf, ruleDays, saysDays, type DayFields } from './day-fields.ts'
 import { complainOf, partOf, type Said } from './gather.ts'
-import { momentOf, timesMeant, type Place } from './moments.ts'
-import type { Composed } from './once.ts'
+import { type Composed, momentOf, type Place, timesMeant } from './moments.ts'
 import type { Complaint, Note } from './parts.ts'
-import { cronOf } from './within-day.ts'
+import { cronOf, productOf } from './within-day.ts'
 
 const note = (en: string, zh: string): Note => ({ en, zh })
 

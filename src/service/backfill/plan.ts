@@ -4,13 +4,12 @@ import { BUDGET_UNITS, type BudgetUnit } from '../../core/budget/budget.ts'
 import { DAY_MS, earlier, formatInstant, instant, latest, later, type Instant } from '../../core/instant.ts'
 import type { RunState } from '../../core/run/run-machine.ts'
 import { occurrencesBetween } from '../../core/time/timing.ts'
-import type { BackfillOutlook } from '../../store/backfills.ts'
-import { loadRunLengths, loadRunsOfMoments } from '../../store/backfill-reads.ts'
+import { type BackfillOutlook, loadRunLengths, loadRunsOfMoments } from '../../store/backfills.ts'
 import type { Connection } from '../../store/database.ts'
 import { loadOldestRunAt } from '../../store/explain-reads.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { viewAmount } from '../forecast/series.ts'
-import { loadHabits, sourceOf } from '../forecast/source.ts'
+import { loadHabits, sourceOf } from '../forecast/plan.ts'
 
 /** What a backfill would do: the moments it takes, in its order, and what is known about them. */
 export interface BackfillPlan {

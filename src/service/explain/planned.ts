@@ -7,7 +7,7 @@ import { DAY_MS, earlier, formatInstant, instant, SECOND_MS, type Instant } from
 import { because, type Why } from '../../core/reasons.ts'
 import { occurrencesBetween } from '../../core/time/timing.ts'
 import type { AuditRow } from '../../store/audit.ts'
-import type { DecisionRow } from '../../store/decisions.ts'
+import type { DecisionRow } from '../../store/occurrences.ts'
 import { loadAuditsOf, loadDecisionsBetween, loadOccurrencesBetween } from '../../store/explain-reads.ts'
 import { loadRun } from '../../store/run-reads.ts'
 import type { RunRecord } from '../../store/run-record.ts'

@@ -6,8 +6,7 @@ import type { BudgetOnRecord } from '../../store/budgets.ts'
 import { settingsOf } from '../budget-view.ts'
 import { covers } from '../desk/budget-book.ts'
 import { momentOrNull } from '../schedule-view.ts'
-import { roundRuns, viewAmount } from './series.ts'
-import type { Plays } from './play.ts'
+import { type Plays, roundRuns, viewAmount } from './series.ts'
 
 const NOWHERE: BudgetCourse = { periods: [], usedUpAt: null, heldBackRuns: 0 }
 

@@ -21,10 +21,19 @@ import { parseSchedule } from '../schedule-input.ts'
 import { newSchedule } from '../new-schedule.ts'
 import { viewBudgetForecast } from './budget-forecast.ts'
 import { ASSUMED, daysIn, loadReservedOf, windowFrom, withUse, type Looking } from './forecast.ts'
-import { loadPlan, originOf } from './plan.ts'
-import { addCourse, playSeries, type Plays } from './play.ts'
-import { countRuns, emptySum, type Series, type Sum, viewBasis, viewFigures, type Window } from './series.ts'
-import type { Source } from './source.ts'
+import { loadPlan, originOf, type Source } from './plan.ts'
+import {
+  addCourse,
+  countRuns,
+  emptySum,
+  type Plays,
+  playSeries,
+  type Series,
+  type Sum,
+  viewBasis,
+  viewFigures,
+  type Window,
+} from './series.ts'
 
 /** Under this id stands a schedule that nobody has made yet. */
 const DRAFT = scheduleId('sch_draft')

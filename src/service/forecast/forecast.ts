@@ -9,12 +9,14 @@ import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
 import { known, zoneOf } from '../schedule-agent.ts'
 import { viewBudgetForecast } from './budget-forecast.ts'
-import { loadPlan, MOST_SCHEDULES, type Plan } from './plan.ts'
-import { addCourse, playSeries, type Plays } from './play.ts'
+import { loadHabits, loadPlan, MOST_SCHEDULES, type Origin, type Plan, type Source, sourceOf } from './plan.ts'
 import {
+  addCourse,
   addRuns,
   countRuns,
   emptySum,
+  type Plays,
+  playSeries,
   roundRuns,
   type Series,
   slicing,
@@ -23,7 +25,6 @@ import {
   viewFigures,
   type Window,
 } from './series.ts'
-import { loadHabits, type Origin, type Source, sourceOf } from './source.ts'
 
 const USUAL_DAYS = 30
 const MOST_DAYS = 92

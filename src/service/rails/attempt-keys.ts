@@ -6,7 +6,7 @@ import { ownerOfAgent, type Lineage, type Railed } from '../../core/rails/railed
 import { isInFlight } from '../../core/run/run.ts'
 import type { RunState } from '../../core/run/run-machine.ts'
 import { type AttemptHolder, loadAttemptHolder } from '../../store/attempts.ts'
-import { loadRunsAbove } from '../../store/lineage.ts'
+import { loadRunsAbove } from '../../store/rails.ts'
 import type { Ports } from '../ports.ts'
 import { RAILED_SCOPES } from './scopes.ts'
 

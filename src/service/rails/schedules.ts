@@ -4,8 +4,17 @@ import type { ScheduleNote } from '../../contract/schedule-note.ts'
 import { scheduleId, type ScheduleId } from '../../core/ids.ts'
 import { formatInstant, type Instant, parseInstant } from '../../core/instant.ts'
 import { breach } from '../../core/rails/breach.ts'
-import { judgeCount, judgeDepth, judgeLoop, judgeMoment, judgeWaking } from '../../core/rails/judge-making.ts'
-import { endOfLife, judgeAge, judgeInterval, judgeLifetime } from '../../core/rails/judge-timing.ts'
+import {
+  endOfLife,
+  judgeAge,
+  judgeCount,
+  judgeDepth,
+  judgeInterval,
+  judgeLifetime,
+  judgeLoop,
+  judgeMoment,
+  judgeWaking,
+} from '../../core/rails/judge-making.ts'
 import { confinedTo, type Railed } from '../../core/rails/railed.ts'
 import { storeTiming } from '../../core/time/stored-timing.ts'
 import {

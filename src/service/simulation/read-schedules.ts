@@ -1,9 +1,11 @@
 import {
+  type FirstRun,
   momentOf,
   NOBODYS_ORG,
   type SimulatedScheduleInput,
   type SimulatedStanding,
   type SimulationTask,
+  type Stretch,
   under,
 } from './task.ts'
 import { plannedTiming } from '../../core/cadence/pace.ts'
@@ -18,7 +20,6 @@ import type { Collector } from '../../core/input-fields.ts'
 import { agentNamedIn, executorIn, parseSchedule, type ReadSchedule, type WokenAgent } from '../schedule-input.ts'
 import { editedStanding } from '../schedule-plan.ts'
 import { newSchedule } from '../new-schedule.ts'
-import type { FirstRun, Stretch } from './plan.ts'
 
 interface Reading {
   readonly window: Stretch

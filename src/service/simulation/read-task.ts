@@ -2,10 +2,13 @@ import { invalid } from '../../contract/refusals.ts'
 import type { OutageInput } from '../../contract/simulation.ts'
 import {
   NOBODYS_ORG,
+  type PlannedIntervention,
   type SimulatedAgent,
   type SimulatedBudget,
   type SimulatedProvider,
+  type SimulationPlan,
   type SimulationTask,
+  type Stretch,
   under,
 } from './task.ts'
 import { periodBounds } from '../../core/budget/budget-period.ts'
@@ -22,7 +25,6 @@ import { ownBudgetId, ownBudgetOf, termsIn } from '../schedule-budget.ts'
 import { parseSettings } from '../settings.ts'
 import { executorKeyOf } from '../turn/recall.ts'
 import { createAttempts, type AgentOutage } from './attempts.ts'
-import type { PlannedIntervention, SimulationPlan, Stretch } from './plan.ts'
 import { readSchedules } from './read-schedules.ts'
 
 /** Reads what is to be simulated. Throws a refusal that says everything that is wrong. */

@@ -8,7 +8,7 @@ import type { RunRow } from '../../store/run-row.ts'
 import type { EndedAttempt, RangeDecision } from '../desk/desk-event.ts'
 import type { Changes } from '../desk/desk.ts'
 import type { AttemptUsage } from './attempts.ts'
-import type { SimulationPlan, Stretch } from './plan.ts'
+import type { SimulationPlan, Stretch } from './task.ts'
 import { countLateness, countOne, emptyTally, noteLevels, type Tally } from './tally.ts'
 
 /** What is told of a run that is kept. */

@@ -13,8 +13,7 @@ import { applyNodeFacts, emptyMemory, recallRun, type Memory, type NodeFacts } f
 import { createTimers, type Timers } from '../turn/timers.ts'
 import type { AttemptPlan } from './attempts.ts'
 import { createRetryChance } from './draws.ts'
-import type { SimulationPlan } from './plan.ts'
-import { NOBODYS_ORG } from './task.ts'
+import { NOBODYS_ORG, type SimulationPlan } from './task.ts'
 import { createRecord, type Record } from './record.ts'
 
 /** An attempt that is at work: it holds a slot of a lane until it has ended. */

@@ -3,16 +3,13 @@ import { describe, expect, it } from 'vitest'
 import {
   BACKFILL_CHOICES,
   BACKFILL_ORDERS,
-  backfillOf,
   chooseMoments,
   durationAt,
   isBackfilled,
   standingOf,
   throughputOf,
 } from '../../../src/core/backfill/backfill.ts'
-import { scheduleId } from '../../../src/core/ids.ts'
 import { instant } from '../../../src/core/instant.ts'
-import { jobRunIdOf } from '../../../src/core/schedule/occurrence-key.ts'
 import type { RunState } from '../../../src/core/run/run-machine.ts'
 
 const STATES: readonly RunState[] = [
@@ -85,13 +82,10 @@ describe('choosing moments', () => {
 })
 
 describe('a backfilled run', () => {
-  it('is known by its moment, and its job_run_id names the backfill', () => {
+  it('is known by its moment', () => {
     expect(isBackfilled({ trigger: 'manual', nominal: instant(1) })).toBe(true)
     expect(isBackfilled({ trigger: 'manual', nominal: null })).toBe(false)
     expect(isBackfilled({ trigger: 'catchup', nominal: instant(1) })).toBe(false)
-    const key = { scheduleId: scheduleId('sch_1'), nominal: instant(0) }
-    expect(backfillOf(jobRunIdOf({ kind: 'backfill', ...key, backfillId: 'bkf_1' }))).toBe('bkf_1')
-    expect(backfillOf(jobRunIdOf({ kind: 'occurrence', ...key }))).toBeNull()
   })
 })
 

@@ -1,17 +1,12 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  capOutput,
-  CUT_MARK,
   decideNextTry,
-  DELIVERED_OUTPUT_BYTES,
   DELIVERY_TRIES,
   deliveryIdempotencyKey,
   type FailedTry,
 } from '../../../src/core/delivery/delivery-tries.ts'
 import { DAY_MS, HOUR_MS, instant } from '../../../src/core/instant.ts'
 import { expectExplained } from '../../support/why.ts'
-import { cpuMs } from '../../support/cpu-time.ts'
 
 const noon = instant(Date.parse('2026-01-15T12:00:00Z'))
 
@@ -93,65 +88,5 @@ describe('the idempotency key of a delivery', () => {
   it('is the same for every try and another for every delivery', () => {
     expect(deliveryIdempotencyKey('dlv_1')).toBe(deliveryIdempotencyKey('dlv_1'))
     expect(deliveryIdempotencyKey('dlv_1')).not.toBe(deliveryIdempotencyKey('dlv_2'))
-  })
-})
-
-describe('an output that is too long', () => {
-  const bytesOf = (text: string): number => new TextEncoder().encode(text).length
-
-  it('is left alone when it just fits', () => {
-    expect(capOutput('x'.repeat(100), 100)).toEqual({ text: 'x'.repeat(100), isCut: false })
-    expect(capOutput('é'.repeat(50), 100)).toEqual({ text: 'é'.repeat(50), isCut: false })
-    expect(capOutput('', 0)).toEqual({ text: '', isCut: false })
-  })
-
-  it('is cut and marked when it does not', () => {
-    expect(capOutput('x'.repeat(101), 100)).toEqual({ text: 'x'.repeat(90) + CUT_MARK, isCut: true })
-  })
-
-  it('is cut without a mark when there is no room for one', () => {
-    expect(capOutput('📬📬📬', 9)).toEqual({ text: '📬📬', isCut: true })
-    expect(capOutput('📬', 3)).toEqual({ text: '', isCut: true })
-  })
-
-  it('fits afterwards, breaks no character and loses only its end', () => {
-    const text = fc
-      .array(fc.constantFrom('a', 'é', '好', '📬', '👩‍👩‍👧', '\n'), { maxLength: 60 })
-      .map((all) => all.join(''))
-    fc.assert(
-      fc.property(fc.oneof(text, fc.string({ unit: 'binary' })), fc.nat(120), (output, bytes) => {
-        const capped = capOutput(output, bytes)
-        expect(bytesOf(capped.text)).toBeLessThanOrEqual(bytes)
-        expect(capped.isCut).toBe(bytesOf(output) > bytes)
-        expect(/\p{Surrogate}/u.test(capped.text)).toBe(false)
-        const kept = capped.isCut && bytes >= bytesOf(CUT_MARK) ? capped.text.slice(0, -CUT_MARK.length) : capped.text
-        expect(output.startsWith(kept)).toBe(true)
-        // Nothing that would have fitted was cut.
-        if (capped.isCut) expect(bytes - bytesOf(capped.text)).toBeLessThan(4)
-        expect(capOutput(capped.text, bytes).text).toBe(capped.text)
-      }),
-      { seed: 41, numRuns: 1_000 },
-    )
-  })
-
-  it.each([0x7f, 0x80, 0x7ff, 0x800, 0xffff, 0x10000])('counts the bytes of character %i right', (code) => {
-    const text = String.fromCodePoint(code).repeat(5)
-    expect(capOutput(text, bytesOf(text))).toEqual({ text, isCut: false })
-    expect(capOutput(text, bytesOf(text) - 1).isCut).toBe(true)
-  })
-
-  it('is nothing but the mark where there is room for that alone', () => {
-    expect(capOutput('x'.repeat(11), bytesOf(CUT_MARK))).toEqual({ text: CUT_MARK, isCut: true })
-  })
-
-  it('counts half a pair as the three bytes it is written with', () => {
-    expect(capOutput('\ud83d'.repeat(4), 12).isCut).toBe(false)
-    expect(capOutput('\ud83d'.repeat(4), 11).isCut).toBe(true)
-  })
-
-  it('is measured quickly', () => {
-    const started = cpuMs()
-    capOutput('好'.repeat(3_000_000), DELIVERED_OUTPUT_BYTES)
-    expect(cpuMs() - started).toBeLessThan(1_000)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { languageOfText } from '../../../src/core/draft/language.ts'
+import { languageOfText } from '../../../src/core/draft/wishes.ts'
 import { requirementsOf, roomAround, traitsOf } from '../../../src/core/draft/requirements.ts'
 import { threadOf, type SaidMessage } from '../../../src/core/draft/thread.ts'
 import { instant } from '../../../src/core/instant.ts'

@@ -1,20 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { explainWhy } from '../../../src/core/reasons.ts'
 import { isTerminal, RUN_STATES } from '../../../src/core/run/run-machine.ts'
-import { holdsLaneSlot, isActive, isInFlight, isRetrying, isWaitingWork } from '../../../src/core/run/run.ts'
-import { deadlineWhy } from '../../../src/core/run/timeouts.ts'
-import { NOW } from '../../support/builders.ts'
+import { isActive, isInFlight, isRetrying, isWaitingWork } from '../../../src/core/run/run.ts'
 
 const first = { attempt: 1, firstAttempt: 1 }
 const again = { attempt: 3, firstAttempt: 2 }
 
 describe('what a run holds', () => {
-  it('is a lane slot only while a process of the node itself works on it', () => {
-    const held = RUN_STATES.filter((state) => holdsLaneSlot({ state, heldByWorker: false }))
-    expect(held).toEqual(['running', 'stopping'])
-    expect(RUN_STATES.filter((state) => holdsLaneSlot({ state, heldByWorker: true }))).toEqual([])
-  })
-
   it('is a place in flight while somebody works on it or will report', () => {
     expect(RUN_STATES.filter(isInFlight)).toEqual(['assigned', 'running', 'awaiting_callback', 'stopping'])
   })
@@ -34,11 +25,5 @@ describe('active and waiting work', () => {
     expect(RUN_STATES.filter((state) => isRetrying({ state, ...first }))).toEqual([])
     expect(RUN_STATES.filter((state) => isWaitingWork({ state, ...first }))).toEqual(['waiting', 'queued'])
     expect(RUN_STATES.filter((state) => isWaitingWork({ state, ...again }))).toEqual([])
-  })
-})
-
-describe('a deadline', () => {
-  it('is named by the run that it ended', () => {
-    expect(explainWhy(deadlineWhy(NOW))).toBe('Its deadline, 2026-01-15T12:00:00.000Z, passed.')
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideRunNow, grantSlots } from '../../../src/core/schedule/concurrency.ts'
+import { grantSlots } from '../../../src/core/schedule/concurrency.ts'
+import { decideRunNow } from '../../../src/core/schedule/run-now.ts'
 import { runId } from '../../../src/core/ids.ts'
 import { earlier, instant, later } from '../../../src/core/instant.ts'
 import { planOccurrences } from '../../../src/core/schedule/occurrences.ts'

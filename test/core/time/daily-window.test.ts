@@ -1,12 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  formatWindow,
-  isInside,
-  parseDailyWindow,
-  windowEnd,
-  type DailyWindow,
-} from '../../../src/core/time/daily-window.ts'
+import { isInside, parseDailyWindow, windowEnd, type DailyWindow } from '../../../src/core/time/daily-window.ts'
 import { describeFlaw } from '../../../src/core/input.ts'
 import { HOUR_MS, formatInstant, instant, type Instant } from '../../../src/core/instant.ts'
 
@@ -49,10 +43,6 @@ describe('a window of the day', () => {
     expect(isInside(office, utc('2026-01-15T07:59:00Z'))).toBe(false)
     expect(isInside(office, utc('2026-07-15T07:00:00Z'))).toBe(true)
     expect(isInside(office, utc('2026-07-15T15:00:00Z'))).toBe(false)
-  })
-
-  it('prints as people write it', () => {
-    expect(formatWindow(aWindow('18:00', '24:00'))).toBe('18:00-24:00')
   })
 })
 

@@ -1,7 +1,7 @@
 import type { OrgId } from '../../../src/core/ids.ts'
 import { earlier, later, type Instant } from '../../../src/core/instant.ts'
 import { orgLock } from '../../../src/store/turns.ts'
-import { toTimestamp } from '../../../src/store/timestamp.ts'
+import { toTimestamp } from '../../../src/store/table.ts'
 import { demand } from '../checks/invariants.ts'
 import { aliveNodes, type World } from '../shapes.ts'
 import { burst } from '../traffic.ts'

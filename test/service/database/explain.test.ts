@@ -23,7 +23,7 @@ import {
   enableSchedule,
 } from '../../../src/service/schedules.ts'
 import { insertAlerts, type AlertChange } from '../../../src/store/alerts.ts'
-import { toTimestamp } from '../../../src/store/timestamp.ts'
+import { toTimestamp } from '../../../src/store/table.ts'
 import { ORG, seedRun } from '../../store/records.ts'
 import { anAsker } from '../../support/asker.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
