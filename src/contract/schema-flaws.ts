@@ -32,8 +32,14 @@ function flawsOfIssue(issue: Issue, given: unknown, schema: z.ZodType): readonly
     return [{ field, value, message: 'is missing' }]
   if (issue.code === 'invalid_union') return flawsOfUnion(issue, given, schema)
   const shown = node !== null && isConfidential(node) ? HIDDEN : value
-  return [{ field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }]
+  return [{ field, value: shown, ...wordsFor(wholeIn(issue, node), value), ...phraseFor(node) }]
 }
+
+/** Where a whole number is wanted, zod misses a number in a text and a whole one only in a number. */
+const wholeIn = (issue: Issue, node: z.ZodType | null): Issue =>
+  issue.code === 'invalid_type' && issue.expected === 'number' && node instanceof z.ZodNumber && node.isInt
+    ? { ...issue, expected: 'int' }
+    : issue
 
 /** What a rule found; null: the issue is of the shape itself, as the API describes it. */
 export const foundBy = (issue: Issue): RuleFound | null =>
@@ -49,9 +55,7 @@ function flawsOfUnion(
 ): readonly Flaw[] {
   const nearest = issue.errors.find((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0))
   if (nearest !== undefined)
-    return nearest.flatMap((inner) =>
-      flawsOfIssue({ ...inner, path: [...issue.path, ...inner.path] }, given, schema),
-    )
+    return nearest.flatMap((inner) => flawsOfIssue({ ...inner, path: [...issue.path, ...inner.path] }, given, schema))
   const field = issue.path.map(String).join('.')
   return [
     {
