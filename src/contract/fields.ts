@@ -34,7 +34,10 @@ export const rule = <T>(parse: (field: string, value: unknown) => Parsed<unknown
     const read = parse('', payload.value)
     if (read.ok) return
     const isShape = payload.issues.length > 0
+    // Unknown names are not among what the parser was given.
+    const unknown = payload.issues.filter(({ code }) => code === 'unrecognized_keys')
     payload.issues.length = 0
+    payload.issues.push(...unknown)
     addFlaws(payload, read.flaws, isShape)
   })
 
