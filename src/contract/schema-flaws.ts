@@ -9,18 +9,24 @@ type Path = readonly PropertyKey[]
 
 /** What zod found, in the words that all our parsers use: the field, the value, what is wrong and what is allowed. */
 export function flawsOf(error: z.ZodError, given: unknown, schema: z.ZodType): readonly Flaw[] {
-  const issues = withoutLengths(error.issues)
+  const issues = oncePerValue(error.issues)
   const listed = issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => flawsOfIssue(issue, given, schema))
   const more = issues.length - MAX_LISTED_FLAWS
   return more > 0 ? [...listed, { field: '', value: undefined, message: `and ${more} more flaws` }] : listed
 }
 
-/** A list in place of a text is no text, and that it is short as a text goes without saying. */
-function withoutLengths(issues: readonly Issue[]): readonly Issue[] {
-  const strange = new Set(issues.flatMap(({ code, path }) => (code === 'invalid_type' ? [JSON.stringify(path)] : [])))
-  if (strange.size === 0) return issues
-  const isLength = ({ code }: Issue): boolean => code === 'too_small' || code === 'too_big'
-  return issues.filter((issue) => !isLength(issue) || !strange.has(JSON.stringify(issue.path)))
+const OF_TYPE_AND_SIZE: readonly Issue['code'][] = ['invalid_type', 'too_small', 'too_big']
+
+/** A list in place of a text is also short as a text, and what is above all numbers also above the largest: said is the first. */
+function oncePerValue(issues: readonly Issue[]): readonly Issue[] {
+  const told = new Set<string>()
+  return issues.filter(({ code, path }) => {
+    if (!OF_TYPE_AND_SIZE.includes(code)) return true
+    const at = JSON.stringify(path)
+    const isFirst = !told.has(at)
+    told.add(at)
+    return isFirst
+  })
 }
 
 /** The name of a field inside another. Parsers that are called without a name put a dot before the names of parts. */
