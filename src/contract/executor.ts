@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { EXECUTOR_KINDS, EXECUTORS, INLINE_EXECUTOR_KINDS } from '../core/executor/kinds.ts'
+import { EXECUTOR_KINDS, EXECUTORS, INLINE_EXECUTOR_KINDS, parseInlineKind } from '../core/executor/kinds.ts'
+import { rule } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 /** How the work is performed; the options belong to the executor of that kind. */
@@ -18,6 +19,6 @@ export const executorInput = named(
 
 export const inlineExecutor = named(
   'InlineExecutor',
-  z.looseObject({ kind: z.enum(INLINE_EXECUTOR_KINDS) }),
+  z.looseObject({ kind: z.enum(INLINE_EXECUTOR_KINDS).check(rule(parseInlineKind)) }),
   'The executor of a schedule that names no agent.',
 )

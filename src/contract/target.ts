@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { TARGET_KIND_WORDS } from '../core/delivery/target-kinds.ts'
 import { TRY_ERRORS } from '../core/delivery/message.ts'
-import { id, moment, pageOf, why } from './common.ts'
+import { moment, pageOf, why } from './common.ts'
+import { text } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 /** Where the results of a schedule go. */
 export const scheduleDelivery = named(
   'ScheduleDelivery',
-  z.strictObject({ target_id: id }),
+  z.strictObject({ target_id: text(1, 512) }),
   'The target for the results of a schedule.',
 )
 export type ScheduleDelivery = Shape<typeof scheduleDelivery>

@@ -1,3 +1,8 @@
+import { backfillInput } from '../contract/backfill.ts'
+import { scheduleForecastInput } from '../contract/forecast.ts'
+import { schemaReader } from '../contract/read-input.ts'
+import { scheduleInput, schedulePatch } from '../contract/schedule.ts'
+import { simulateInput } from '../contract/simulate.ts'
 import type { Escapement } from '../escapement.ts'
 import { forecastDraft } from '../service/forecast/draft.ts'
 import { approveSchedule, rejectSchedule } from '../service/rails/approve.ts'
@@ -22,6 +27,12 @@ import { requireObject } from './given.ts'
 import { parseWords } from '../service/schedule-words.ts'
 import type { Running } from './running.ts'
 
+const readNew = schemaReader(scheduleInput)
+const readChange = schemaReader(schedulePatch)
+const readSimulation = schemaReader(simulateInput)
+const readForecast = schemaReader(scheduleForecastInput)
+const readBackfill = schemaReader(backfillInput)
+
 const FIELDS = 'an object with the fields of a schedule, as { cron, agent_id, payload }'
 
 /** Schedules: the whole life of a plan. What changes a plan wakes the loop that watches over it. */
@@ -37,14 +48,14 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
       changing(({ app, caller, refuseWhileDraining }) => {
         requireObject('schedule', input, FIELDS)
         refuseWhileDraining()
-        return createScheduleFrom(app.ports, caller, { input, fromRun: options.fromRun })
+        return createScheduleFrom(app.ports, caller, { input: readNew(input), fromRun: options.fromRun })
       }),
     get: async (id) => getSchedule(running().app.ports, running().caller, id),
     list: async (filter) => findSchedules(running().app.ports, running().caller, filter),
     update: (id, change) =>
       changing(({ app, caller }) => {
         requireObject('change', change, FIELDS)
-        return changeSchedule(app.ports, caller, { id, change })
+        return changeSchedule(app.ports, caller, { id, change: readChange(change) })
       }),
     delete: (id) => changing(({ app, caller }) => deleteSchedule(app.ports, caller, { id })),
     enable: (id) => changing(({ app, caller }) => enableSchedule(app.ports, caller, { id })),
@@ -59,12 +70,13 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     backfill: (id, input) =>
       changing(({ app, caller, refuseWhileDraining }) => {
         refuseWhileDraining()
-        return startBackfill(app.ports, caller, { id, input })
+        return startBackfill(app.ports, caller, { id, input: readBackfill(input) })
       }),
     runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
     simulate: async (input, options = {}) =>
-      simulateSchedules(running().app.ports, running().caller, { input, ...options }),
-    forecast: async (input) => forecastDraft(running().app.ports, running().caller, { input, seesBudgets: true }),
+      simulateSchedules(running().app.ports, running().caller, { input: readSimulation(input), ...options }),
+    forecast: async (input) =>
+      forecastDraft(running().app.ports, running().caller, { input: readForecast(input), seesBudgets: true }),
     explain: async (id, at) => explainOccurrence(running().app.ports, askerOf(running()), { id, at }),
     parse: async (input) => parseWords(running().app.ports, running().caller, input),
     importCrontab: (input) => changing(({ app, caller }) => importCrontab(app.ports, caller, input)),

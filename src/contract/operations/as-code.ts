@@ -1,4 +1,4 @@
-import { applyFilter, asCodeDocument, exportFilter, planView } from '../as-code.ts'
+import { applyFilter, asCodeDocument, exportFilter, givenDocument, planView } from '../as-code.ts'
 import { operation } from './operation.ts'
 
 const nightly = {
@@ -28,9 +28,8 @@ export const asCodeOperations = {
       'Compares what is stored with the document and tries out every change, as whoever asks; nothing is kept. What ' +
       'stands in the way of a thing is in its `flaws`. Each kind that the document names needs its own permission to be ' +
       'read, and `permissions` are those that applying it needs.',
-    readBy: 'service',
     query: applyFilter,
-    body: asCodeDocument,
+    body: givenDocument,
     answers: { 200: planView },
     refusals: ['STALE_VERSION'],
     examples: { body: nightly },
@@ -44,9 +43,8 @@ export const asCodeOperations = {
       'the document names. With `expect`, exactly the plan of that `plan_id` is carried out, and anything else is ' +
       'refused. A second time, nothing changes.',
     newWork: true,
-    readBy: 'service',
     query: applyFilter,
-    body: asCodeDocument,
+    body: givenDocument,
     answers: { 200: planView },
     refusals: ['CONFLICT', 'STALE_VERSION'],
     examples: { body: nightly },

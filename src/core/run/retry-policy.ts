@@ -34,6 +34,7 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
 
 /** Nobody waits longer than this for a retry; a longer wait is a schedule. */
 const MAX_WAIT_MS = 86_400_000
+export const MAX_LADDER_STEPS = 20
 
 const FIELDS = {
   max_retries: integerField({ min: 0, max: 1_000 }),
@@ -114,8 +115,8 @@ function parseShare(field: string, value: unknown): Parsed<number> {
 
 /** Reads a list of waits in whole seconds. */
 export function parseLadder(field: string, value: unknown): Parsed<readonly number[]> {
-  const allowed = `a list of 1 to 20 whole seconds from 1 to ${MAX_WAIT_MS / 1000}`
-  if (!Array.isArray(value) || value.length < 1 || value.length > 20)
+  const allowed = `a list of 1 to ${MAX_LADDER_STEPS} whole seconds from 1 to ${MAX_WAIT_MS / 1000}`
+  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_LADDER_STEPS)
     return flawed({ field, value, message: 'must be a list of seconds', allowed })
   const steps: readonly unknown[] = value
   const bad = steps.findIndex((step) => !parseInteger(field, step, { min: 1, max: MAX_WAIT_MS / 1000 }).ok)

@@ -21,7 +21,9 @@ import {
   enableSchedule,
 } from '../../service/schedules.ts'
 import type { CronRunEntry, CronStatus } from '../../contract/rpc/cron.ts'
+import { schemaReader } from '../../contract/read-input.ts'
 import type { RunView } from '../../contract/run.ts'
+import { scheduleInput, schedulePatch } from '../../contract/schedule.ts'
 import type { HttpContext } from '../context.ts'
 import { inParams, newSchedule, scheduleChange } from './cron-input.ts'
 import { viewEntry, viewJob } from './cron-view.ts'
@@ -73,6 +75,9 @@ async function entriesOf(
   return found.slice(offset).map((run) => viewEntry(id, run))
 }
 
+const readNew = schemaReader(scheduleInput)
+const readChange = schemaReader(schedulePatch)
+
 /** Each method calls what REST calls, and presents the answer as GoClaw does. */
 export const RPC_HANDLERS: Handlers = {
   'cron.list': async (call) => {
@@ -88,15 +93,18 @@ export const RPC_HANDLERS: Handlers = {
   'cron.create': async (call) => {
     const { ctx, caller, params } = call
     const { delivery, target } = await deliveryIn(call, params)
-    const input = { ...newSchedule(params), ...delivery }
-    const made = inParams('', createScheduleFrom(ctx.ports, caller, { input, target }))
+    const given = { ...newSchedule(params), ...delivery }
+    const made = inParams('', async () => createScheduleFrom(ctx.ports, caller, { input: readNew(given), target }))
     return { job: viewJob(await changing(call, made)) }
   },
   'cron.update': async (call) => {
     const { ctx, caller, params } = call
-    const { delivery, target } = await inParams('patch.', deliveryIn(call, params.patch))
-    const change = { ...scheduleChange(params.patch), ...delivery }
-    const changed = inParams('patch.', changeSchedule(ctx.ports, caller, { id: jobIn(params), change, target }))
+    const { delivery, target } = await inParams('patch.', () => deliveryIn(call, params.patch))
+    const given = { ...scheduleChange(params.patch), ...delivery }
+    const id = jobIn(params)
+    const changed = inParams('patch.', async () =>
+      changeSchedule(ctx.ports, caller, { id, change: readChange(given), target }),
+    )
     return { job: viewJob(await changing(call, changed)) }
   },
   'cron.delete': async (call) => {

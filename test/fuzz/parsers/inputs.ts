@@ -15,6 +15,7 @@ import { parseAgent } from '../../../src/service/agent-input.ts'
 import { parseBudget } from '../../../src/service/budgets-input.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
+import { scheduleInput } from '../../../src/contract/schedule.ts'
 import { parseChannel } from '../../../src/service/channel/input.ts'
 import { parseKey } from '../../../src/service/keys.ts'
 import { parseMember } from '../../../src/service/members.ts'
@@ -81,9 +82,10 @@ const HEARTBEAT = {
   ...{ active_hours: { start: '08:00', end: '20:00', timezone: 'Europe/Berlin' }, adaptive: true },
 }
 
-const schedule = reading('schedule', [SCHEDULE, exampleOf('schedules.create')], (value) =>
-  parseSchedule(value, { now: NOW, defaultZone: UTC, agent: AGENT, existing: null }),
-)
+const schedule = reading('schedule', [SCHEDULE, exampleOf('schedules.create')], (value) => {
+  const read = readShape(scheduleInput, value)
+  return read.ok ? parseSchedule(read.value, { now: NOW, defaultZone: UTC, agent: AGENT, existing: null }) : read
+})
 const settings = { sessions: { cap: 5 }, tasks: { max_queue: 5 }, lanes: { main: 3 }, alerts: { failures_in_a_row: 2 } }
 
 const telegram: Target = {
