@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addAll } from '../core/long-lists.ts'
 import type { Flaw, Parsed } from '../core/input.ts'
 import { parseJson, parseSessionKey, unstorableIn } from '../core/input-fields.ts'
 import { parseMoment } from '../core/instant.ts'
@@ -37,7 +38,7 @@ export const rule = <T>(parse: (field: string, value: unknown) => Parsed<unknown
     // Unknown names are not among what the parser was given.
     const unknown = payload.issues.filter(({ code }) => code === 'unrecognized_keys')
     payload.issues.length = 0
-    payload.issues.push(...unknown)
+    addAll(payload.issues, unknown)
     addFlaws(payload, read.flaws, isShape)
   })
 

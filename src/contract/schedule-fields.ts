@@ -2,8 +2,10 @@ import { z } from 'zod'
 import type { Flaw } from '../core/input.ts'
 import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
 import { ENABLED_WORDS } from '../core/schedule/schedule-life.ts'
+import { ruleFieldsOf } from '../core/schedule/rule-fields.ts'
 import {
   CONCURRENCY_POLICIES,
+  DEFAULT_SCHEDULE_RULES,
   FAILURE_ACTIONS,
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
@@ -36,12 +38,27 @@ const YEAR_SECONDS = 366 * DAY_SECONDS
 /** Fields, each with what it is for; a description stands on a field as it is given and as it is shown. */
 type Described = Readonly<Record<string, readonly [field: z.ZodType, about: string]>>
 
-const described = (fields: Described, wrap: (field: z.ZodType) => z.ZodType): Readonly<Record<string, z.ZodType>> =>
-  Object.fromEntries(Object.entries(fields).map(([name, [field, about]]) => [name, wrap(field).describe(about)]))
+const described = (
+  fields: Described,
+  wrap: (field: z.ZodType) => z.ZodType,
+  tell = (_name: string, about: string): string => about,
+): Readonly<Record<string, z.ZodType>> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, [field, about]]) => [name, wrap(field).describe(tell(name, about))]),
+  )
+
+const USUAL: Readonly<Record<string, unknown>> = ruleFieldsOf(DEFAULT_SCHEDULE_RULES)
+
+/** What a field is for, and what it is where it is left out and always has a value. */
+function withDefault(name: string, about: string): string {
+  const usual = USUAL[name] ?? null
+  if (usual === null) return about
+  return `${about} Default: ${typeof usual === 'string' ? `\`${usual}\`` : String(usual as number)}.`
+}
 
 /** Fields that may be left out, or be null where that stands for the default. */
 const given = <const F extends Described>(fields: F): { [Name in keyof F]: z.ZodOptional<z.ZodNullable<F[Name][0]>> } =>
-  described(fields, (field) => field.nullish()) as never
+  described(fields, (field) => field.nullish(), withDefault) as never
 
 const optional = <const F extends Described>(fields: F): { [Name in keyof F]: z.ZodOptional<F[Name][0]> } =>
   described(fields, (field) => field.optional()) as never
@@ -64,20 +81,14 @@ const failureOptions = {
 
 /** Rules that every schedule has, by default or by what was given. */
 const rules = {
-  misfire_policy: [z.enum(MISFIRE_POLICIES), 'What happens after missed occurrences. Default: `CATCH_UP_LIMITED`.'],
-  catchup_limit: [whole(1, 10_000), 'How many missed occurrences are caught up, newest first. Default: 1.'],
-  overlap_action: [z.enum(OVERLAP_ACTIONS), 'What happens while the previous run is pending. Default: `ALLOW`.'],
-  failure_action: [z.enum(FAILURE_ACTIONS), 'What happens after a failed run. Default: `RUN_NEW`.'],
-  concurrency_policy: [
-    z.enum(CONCURRENCY_POLICIES),
-    'What happens when all slots of the schedule are taken. Default: `QUEUE`.',
-  ],
-  max_concurrency: [whole(1, 10_000), 'Slots of the schedule. Default: 1.'],
-  queue_depth: [whole(0, 100_000), 'How many runs may wait for a slot. Default: 10.'],
-  jitter_ms: [
-    whole(0, MAX_JITTER_MS),
-    'Maximum delay of a start. An occurrence always gets the same delay. Default: 0.',
-  ],
+  misfire_policy: [z.enum(MISFIRE_POLICIES), 'What happens after missed occurrences.'],
+  catchup_limit: [whole(1, 10_000), 'How many missed occurrences are caught up, newest first.'],
+  overlap_action: [z.enum(OVERLAP_ACTIONS), 'What happens while the previous run is pending.'],
+  failure_action: [z.enum(FAILURE_ACTIONS), 'What happens after a failed run.'],
+  concurrency_policy: [z.enum(CONCURRENCY_POLICIES), 'What happens when all slots of the schedule are taken.'],
+  max_concurrency: [whole(1, 10_000), 'Slots of the schedule.'],
+  queue_depth: [whole(0, 100_000), 'How many runs may wait for a slot.'],
+  jitter_ms: [whole(0, MAX_JITTER_MS), 'Maximum delay of a start. An occurrence always gets the same delay.'],
 } as const
 
 /** Rules that a schedule may be without. */
@@ -123,7 +134,7 @@ export const scheduleFields = {
     .nullish()
     .describe('How the work is performed, in place of an agent. Such runs are retried only with a `retry_policy`.'),
   at: givenMoment.nullish().describe('Run once, at this time: RFC 3339, or milliseconds since 1970.'),
-  every_seconds: every.nullish().describe('Run at this interval, counted from `anchor`.'),
+  every_seconds: every.nullish().describe('Interval between occurrences, counted from `anchor`.'),
   anchor: givenMoment
     .nullish()
     .describe('Start of the interval or recurrence. Default: when the schedule was created.'),

@@ -52,7 +52,7 @@ function flawsOfIssue(issue: Issue, given: unknown, schema: z.ZodType): readonly
 
 /** Where a whole number is wanted, zod misses a number in a text and a whole one only in a number. */
 const wholeIn = (issue: Issue, node: z.ZodType | null): Issue =>
-  issue.code === 'invalid_type' && issue.expected === 'number' && node instanceof z.ZodNumber && node.isInt
+  issue.code === 'invalid_type' && issue.expected === 'number' && node instanceof z.ZodNumber && node.format !== null
     ? { ...issue, expected: 'int' }
     : issue
 

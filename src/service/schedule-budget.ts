@@ -1,4 +1,4 @@
-import type { BudgetTerms } from '../contract/budget.ts'
+import type { BudgetTerms, ScheduleBudgetInput } from '../contract/budget.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { budgetId, type BudgetId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { flawed, parsed, type Parsed } from '../core/input.ts'
@@ -14,14 +14,11 @@ import { pausedAfter, type Kept } from './kept-budget.ts'
 import { parseBudget } from './budgets-input.ts'
 import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
-import { parseObject, unknownFields, type Given } from '../core/input-fields.ts'
 
 /**
  * The budget that a schedule brings with it, as its field `budget`. It is a budget like every other, under a name that
  * follows from the schedule's, so that either can be found from the other; whichever of the two is changed, both say so.
  */
-
-const FIELDS = ['unit', 'amount', 'period', 'timezone', 'on_exceed', 'default_reserve'] as const
 
 /** The name of the schedule's own budget. */
 export const ownBudgetId = (id: ScheduleId): BudgetId => budgetId(`bud_${id.replace(/^sch_/, '')}`)
@@ -33,15 +30,10 @@ export const termsIn = ({ input }: Pick<ScheduleRow, 'input'>): BudgetTerms | nu
 /** Reads the field. Days and months stay those they were unless a zone is named; otherwise they are the org's. */
 export function parseTerms(
   field: string,
-  value: unknown,
+  given: ScheduleBudgetInput,
   zones: { readonly before: string | undefined; readonly usual: Zone },
 ): Parsed<BudgetTerms> {
-  const object = parseObject(field, value)
-  if (!object.ok) return object
-  const unknown = unknownFields(field, object.value, FIELDS)
-  if (unknown.length > 0) return flawed(unknown)
-  const given: Given = { ...(zones.before === undefined ? {} : { timezone: zones.before }), ...object.value }
-  const read = parseBudget(given, zones.usual)
+  const read = parseBudget({ ...(zones.before === undefined ? {} : { timezone: zones.before }), ...given }, zones.usual)
   if (!read.ok) return flawed(read.flaws.map((flaw) => ({ ...flaw, field: `${field}.${flaw.field}` })))
   return parsed(termsOf(read.value))
 }

@@ -1,4 +1,4 @@
-import type { BudgetTerms } from '../contract/budget.ts'
+import type { BudgetTerms, ScheduleBudgetInput } from '../contract/budget.ts'
 import { readShape } from '../contract/read-shape.ts'
 import { scheduleFields } from '../contract/schedule-fields.ts'
 import { schedulePatch, type ScheduleInput } from '../contract/schedule.ts'
@@ -99,7 +99,7 @@ export function parseSchedule(given: ScheduleInput, context: ScheduleContext): P
   const kept = keptFields(given, before)
   const policies = keep(readPolicies(kept, agent))
   if (timing !== null) keep(parseJitter('jitter_ms', kept.jitter_ms ?? 0, timing.timing))
-  const budget = isGiven(kept.budget) ? keep(readBudget(kept.budget, context)) : null
+  const budget = kept.budget ? keep(readBudget(kept.budget, context)) : null
   const probe = isGiven(kept.probe) ? keep(readProbe('probe', kept.probe, before.probe)) : null
   if (timing === null || policies === null || flaws.length > 0) return flawed(flaws)
   const { name, description, payload, enabled, status } = given
@@ -159,7 +159,7 @@ function readPolicies(kept: ScheduleInput, agent: WokenAgent): Parsed<Policies> 
   return policiesFrom(kept, { ...DEFAULT_RETRY_POLICY, maxRetries })
 }
 
-const readBudget = (given: unknown, { existing, defaultZone }: ScheduleContext): Parsed<BudgetTerms> =>
+const readBudget = (given: ScheduleBudgetInput, { existing, defaultZone }: ScheduleContext): Parsed<BudgetTerms> =>
   parseTerms('budget', given, {
     ...{ before: existing === null ? undefined : termsIn(existing)?.timezone, usual: defaultZone },
   })

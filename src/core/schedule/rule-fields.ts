@@ -57,7 +57,7 @@ export interface Policies {
  */
 export function policiesFrom(given: GivenPolicies, retryBase = DEFAULT_RETRY_POLICY): Parsed<Policies> {
   const { retry_policy: retries, ...fields } = given
-  const rules = filled({ ...DEFAULT_SCHEDULE_RULES }, fields as Values) as unknown as ScheduleRules
+  const rules = filled({ ...DEFAULT_SCHEDULE_RULES }, fields) as unknown as ScheduleRules
   if (retries === undefined || retries === null) return parsed({ rules, retryPolicy: null })
   const read = parseKeptPolicy('retry_policy', retries, retryBase)
   if (!read.ok) return read

@@ -37,7 +37,7 @@ export function itemsOf(document: AsCodeDocument): Items {
       const list = lists[kind]
       return list === undefined ? [] : [[kind, (list ?? []).map((one, index) => itemOf(one, { kind, index }))]]
     }),
-  ) as Items
+  )
 }
 
 function itemOf({ id, ...fields }: Fields & { readonly id?: string | null | undefined }, at: Place): Item {
