@@ -24,20 +24,35 @@ export type GivenRules = Given<RuleFields>
 
 type Values = Readonly<Record<string, unknown>>
 
-const isRecord = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function filled(usual: Values, given: Values): Values {
-  const entries = Object.entries(usual).map(([name, value]) => {
-    const own = given[snakeCase(name)] ?? value
-    return [name, isRecord(value) && isRecord(own) ? (own === value ? value : filled(value, own)) : own] as const
-  })
-  return Object.fromEntries(entries)
+/** A field of the rules under both its names. */
+interface Field {
+  readonly inCode: string
+  readonly onWire: string
+  readonly usual: unknown
+  /** The fields inside of it; null: it is a value. */
+  readonly inside: readonly Field[] | null
 }
 
-const onWire = (values: Values): Values =>
+const fieldsOf = (usual: object): readonly Field[] =>
+  Object.entries(usual).map(([name, value]: [string, unknown]) => ({
+    ...{ inCode: name, onWire: snakeCase(name), usual: value },
+    inside: typeof value === 'object' && value !== null && !Array.isArray(value) ? fieldsOf(value) : null,
+  }))
+
+const FIELDS = fieldsOf(DEFAULT_SCHEDULE_RULES)
+
+/** The same values under the other names, in the order of the rules, with the defaults of what is left out. */
+const renamed = (
+  values: Values,
+  fields: readonly Field[],
+  [from, to]: readonly ['inCode' | 'onWire', 'inCode' | 'onWire'],
+): Values =>
   Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [snakeCase(name), isRecord(value) ? onWire(value) : value]),
+    fields.map((field) => {
+      const value = values[field[from]] ?? null
+      if (field.inside === null) return [field[to], value ?? field.usual]
+      return [field[to], renamed((value ?? {}) as Values, field.inside, [from, to])]
+    }),
   )
 
 /** What a schedule is given of its policies. */
@@ -57,7 +72,7 @@ export interface Policies {
  */
 export function policiesFrom(given: GivenPolicies, retryBase = DEFAULT_RETRY_POLICY): Parsed<Policies> {
   const { retry_policy: retries, ...fields } = given
-  const rules = filled({ ...DEFAULT_SCHEDULE_RULES }, fields) as unknown as ScheduleRules
+  const rules = renamed(fields, FIELDS, ['onWire', 'inCode']) as unknown as ScheduleRules
   if (retries === undefined || retries === null) return parsed({ rules, retryPolicy: null })
   const read = parseKeptPolicy('retry_policy', retries, retryBase)
   if (!read.ok) return read
@@ -67,8 +82,8 @@ export function policiesFrom(given: GivenPolicies, retryBase = DEFAULT_RETRY_POL
 
 /** Rules in the names of the API. Those that an earlier release has not stored have their defaults. */
 export function ruleFieldsOf(rules: ScheduleRules): RuleFields {
-  const { ownMaxRetries: _own, ...fields } = { ...DEFAULT_SCHEDULE_RULES, ...rules }
-  return onWire(fields) as unknown as RuleFields
+  const { own_max_retries: _own, ...fields } = renamed({ ...rules }, FIELDS, ['inCode', 'onWire'])
+  return fields as unknown as RuleFields
 }
 
 /** The names of these fields. */
