@@ -99,8 +99,9 @@ function describeSchemas(table: OperationTable): Schemas {
     metadata: all,
     // What a field is for stands on the field itself; the names of shapes are in a registry of their own.
     override: ({ zodSchema, jsonSchema }) => {
-      const description = z.globalRegistry.get(zodSchema)?.description
+      const { description, format } = z.globalRegistry.get(zodSchema) ?? {}
       if (description !== undefined) jsonSchema.description = description
+      if (typeof format === 'string') jsonSchema.format = format as 'date-time'
     },
   })
   const described = new Map(Object.entries(made.schemas).map(([id, schema]) => [id, withoutFrame(schema as Json)]))

@@ -15,8 +15,6 @@ function jsonSchemaOf(schema: z.ZodType): JsonObject {
       // Zod's own bounds of a whole number say nothing that anybody would have done otherwise.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-      // A bound that no model comes near is not worth its place in every conversation.
-      if ((jsonSchema.maxLength ?? 0) >= 1_000) delete jsonSchema.maxLength
     },
   })
   const { $schema: _dialect, ...rest } = described
