@@ -101,7 +101,7 @@ function describeSchemas(table: OperationTable): Schemas {
     override: ({ zodSchema, jsonSchema }) => {
       const { description, format } = z.globalRegistry.get(zodSchema) ?? {}
       if (description !== undefined) jsonSchema.description = description
-      if (typeof format === 'string') jsonSchema.format = format as 'date-time'
+      if (typeof format === 'string') jsonSchema.format = format
     },
   })
   const described = new Map(Object.entries(made.schemas).map(([id, schema]) => [id, withoutFrame(schema as Json)]))

@@ -47,14 +47,8 @@ function flawsOfIssue(issue: Issue, given: unknown, schema: z.ZodType): readonly
     return [{ field, value, message: 'is missing' }]
   if (issue.code === 'invalid_union') return flawsOfUnion(issue, given, schema)
   const shown = node !== null && isConfidential(node) ? HIDDEN : value
-  return [{ field, value: shown, ...wordsFor(wholeIn(issue, node), value), ...phraseFor(node) }]
+  return [{ field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }]
 }
-
-/** Where a whole number is wanted, zod misses a number in a text and a whole one only in a number. */
-const wholeIn = (issue: Issue, node: z.ZodType | null): Issue =>
-  issue.code === 'invalid_type' && issue.expected === 'number' && node instanceof z.ZodNumber && node.format !== null
-    ? { ...issue, expected: 'int' }
-    : issue
 
 /** What a rule found; null: the issue is of the shape itself, as the API describes it. */
 export const foundBy = (issue: Issue): RuleFound | null =>
@@ -118,8 +112,11 @@ const KINDS: Readonly<Record<string, string>> = {
 
 function wordsFor(issue: Issue, value: unknown): Pick<Flaw, 'message' | 'allowed'> {
   switch (issue.code) {
-    case 'invalid_type':
-      return { message: `must be ${KINDS[issue.expected] ?? issue.expected}` }
+    case 'invalid_type': {
+      // A schema that has words of its own says it better than the type does.
+      const message = issue.message.startsWith('Invalid') ? null : issue.message
+      return { message: message ?? `must be ${KINDS[issue.expected] ?? issue.expected}` }
+    }
     case 'invalid_value': {
       const allowed = issue.values.map(String).join(', ')
       return { message: typeof value === 'string' ? 'is not a known value' : 'must be a word', allowed }
