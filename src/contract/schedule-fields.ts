@@ -53,7 +53,7 @@ const USUAL: Readonly<Record<string, unknown>> = ruleFieldsOf(DEFAULT_SCHEDULE_R
 function withDefault(name: string, about: string): string {
   const usual = USUAL[name] ?? null
   if (usual === null) return about
-  return `${about} Default: ${typeof usual === 'string' ? `\`${usual}\`` : String(usual)}.`
+  return `${about} Default: ${typeof usual === 'string' ? `\`${usual}\`` : JSON.stringify(usual)}.`
 }
 
 /** Fields that may be left out, or be null where that stands for the default. */
