@@ -13,9 +13,12 @@ import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
 import { parseAgent } from '../../../src/service/agent-input.ts'
 import { parseBudget } from '../../../src/service/budgets-input.ts'
+import { givenDocument } from '../../../src/contract/as-code.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
 import { scheduleInput } from '../../../src/contract/schedule.ts'
+import { simulateInput } from '../../../src/contract/simulate.ts'
+import { parseSimulate } from '../../../src/service/simulate/input.ts'
 import { parseChannel } from '../../../src/service/channel/input.ts'
 import { parseKey } from '../../../src/service/keys.ts'
 import { parseMember } from '../../../src/service/members.ts'
@@ -212,6 +215,11 @@ export const INPUT_TARGETS: readonly Target[] = [
     parseBudget(value, UTC),
   ),
   reading('provider', [exampleOf('providers.create')], (value) => readShape(providerInput, value)),
+  reading('simulation', [exampleOf('schedules.simulate')], (value) => {
+    const read = readShape(simulateInput, value)
+    return read.ok ? parseSimulate(read.value, NOW) : read
+  }),
+  reading('document', [exampleOf('asCode.apply')], (value) => readShape(givenDocument, value)),
   reading('heartbeat', [HEARTBEAT], (value) => parseHeartbeat('', value, { id: agentId('writer') })),
   reading('settings', [settings], (value) => parseSettings(value)),
   reading('key', [{ name: 'k', role: 'admin', scopes: ['runs:read'], expires_at: '2027-01-01T00:00:00Z' }], (value) =>
