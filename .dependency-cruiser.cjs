@@ -71,6 +71,7 @@ const UI_TABLES = [
   'core/probe/condition.ts',
   'core/reasons.ts',
   'core/run/retry-policy.ts',
+  'core/schedule/rule-fields.ts',
   'core/schedule/schedule-rules.ts',
 ]
 

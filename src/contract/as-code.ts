@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   AS_CODE_ACTIONS,
+  AS_CODE_KINDS,
   AS_CODE_THINGS,
   SCHEDULE_SYNONYMS,
   type AsCodeAction,
@@ -11,6 +12,7 @@ import { DURATION_WORDS } from './config/duration.ts'
 import { agentFields, type AgentInput } from './agent.ts'
 import { budgetFields, type BudgetInput } from './budget.ts'
 import { anyJson, id, permission } from './common.ts'
+import { fieldsRule, text } from './fields.ts'
 import { problemError } from './problem.ts'
 import { scheduleFields } from './schedule-fields.ts'
 import type { ScheduleInput } from './schedule.ts'
@@ -115,6 +117,42 @@ export const asCodeDocument = named(
   'The configuration of an org. Of a kind that is left out, nothing is said and nothing is changed.',
 )
 export type AsCodeDocument = Shape<typeof asCodeDocument>
+
+/** More than anybody keeps in a file, and as much as one transaction should do. */
+const MAX_ITEMS = 2_000
+
+/** An item before it is read: what is wrong with it is a part of the plan, so that all items are told of at once. */
+const givenItems = z
+  .array(z.looseObject({ id: text(1, 200).nullish() }))
+  // An empty list in YAML is often nothing at all.
+  .nullish()
+
+const unreadDocument = named(
+  'GivenDocument',
+  z
+    .strictObject({
+      version: z.literal(1).describe('Version of the format.'),
+      agents: givenItems.describe('Agents as in `AsCodeDocument`. Omitted: agents are not changed.'),
+      targets: givenItems.describe('Targets as in `AsCodeDocument`. Omitted: targets are not changed.'),
+      schedules: givenItems.describe('Schedules as in `AsCodeDocument`. Omitted: schedules are not changed.'),
+      budgets: givenItems.describe('Budgets as in `AsCodeDocument`. Omitted: budgets are not changed.'),
+    })
+    .check(
+      fieldsRule((given) => {
+        const count = AS_CODE_KINDS.map((kind) => given[kind]).flatMap((list) =>
+          Array.isArray(list) ? list : [],
+        ).length
+        if (count <= MAX_ITEMS) return []
+        const message = 'the document has too many items'
+        return [{ field: '', value: count, message, allowed: `up to ${MAX_ITEMS}` }]
+      }),
+    ),
+  'A document to apply. Its items are read one by one, and the plan says what is wrong with each.',
+)
+export type UnreadDocument = Shape<typeof unreadDocument>
+
+/** The same for programs, which know what an item is. */
+export const givenDocument = unreadDocument as unknown as z.ZodType<AsCodeDocument>
 
 /** Which kinds are wanted, with commas between them; all unless given. */
 export const exportFilter = z.strictObject({

@@ -6,10 +6,11 @@ import {
   BACKFILL_POLICIES,
   BACKFILL_STATES,
 } from '../core/backfill/backfill.ts'
-import { givenMoment, id, moment, pageOf, why, paging } from './common.ts'
+import { id, moment, pageOf, why, paging } from './common.ts'
+import { givenMoment, text, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
-const within = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max)
+const within = ({ min, max }: { readonly min: number; readonly max: number }) => whole(min, max)
 
 export const backfillInput = named(
   'BackfillInput',
@@ -27,7 +28,7 @@ export const backfillInput = named(
       .describe('How it shares the schedule with its own runs. Default: `wait`.'),
     max_active: within(BACKFILL_BOUNDS.maxActive).optional().describe('Maximum concurrent runs. Default: 1.'),
     spacing_ms: within(BACKFILL_BOUNDS.spacingMs).optional().describe('Minimum time between two runs.'),
-    lane: z.string().min(1).max(64).nullish().describe('Lane of its runs. Default: the lane of the schedule.'),
+    lane: text(1, 64).nullish().describe('Lane of its runs. Default: the lane of the schedule.'),
     stop_on_failures: within(BACKFILL_BOUNDS.stopOnFailures)
       .nullish()
       .describe('Consecutive failures that stop it. Default: 5. Null: never.'),

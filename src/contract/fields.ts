@@ -97,7 +97,8 @@ export const textLike = (
 
 /** A whole number inside bounds. -0 becomes 0, so that equal settings compare as equal. */
 export const whole = (min: number, max?: number): z.ZodInt => {
-  const bounded = max === undefined ? z.int().min(min) : z.int().min(min).max(max)
+  const integer = z.int({ error: ({ code }) => (code === 'invalid_type' ? 'must be a whole number' : undefined) })
+  const bounded = max === undefined ? integer.min(min) : integer.min(min).max(max)
   const bounds = max === undefined ? { min } : { min, max }
   return bounded
     .overwrite((value) => (value === 0 ? 0 : value))

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { scheduleFields } from './schedule-fields.ts'
+import { scheduleFields, scheduleFlaws } from './schedule-fields.ts'
 import { subjectFields, limitFields } from './budget.ts'
 import { USE_SOURCES } from '../core/forecast/expected-use.ts'
-import { id, moment } from './common.ts'
+import { isGiven } from '../core/time/timing-fields.ts'
+import { moment } from './common.ts'
+import { fieldsRule, text, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 export const FORECAST_SOURCES = ['schedule', 'heartbeat', 'chat', 'tasks'] as const
@@ -97,8 +99,10 @@ const budget = named(
 )
 export type BudgetForecast = Shape<typeof budget>
 
+const days = whole(1, 92)
+
 export const forecastFilter = z.strictObject({
-  days: z.int().min(1).max(92).optional().describe('Days of the forecast. Default: 30.'),
+  days: days.optional().describe('Days of the forecast. Default: 30.'),
 })
 export type ForecastFilter = Shape<typeof forecastFilter>
 
@@ -132,11 +136,13 @@ export type BudgetEffect = Shape<typeof effect>
 
 export const scheduleForecastInput = named(
   'ScheduleForecastInput',
-  z.strictObject({
-    ...scheduleFields,
-    id: id.nullish().describe('The schedule to change. Omitted: a new schedule.'),
-    days: z.int().min(1).max(92).nullish().describe('Days of the forecast. Default: 30.'),
-  }),
+  z
+    .strictObject({
+      ...scheduleFields,
+      id: text(1, 512).nullish().describe('The schedule to change. Omitted: a new schedule.'),
+      days: days.nullish().describe('Days of the forecast. Default: 30.'),
+    })
+    .check(fieldsRule((given) => scheduleFlaws(given, !isGiven(given.id)))),
   'The fields of a new schedule, or with `id` the changes of an existing one.',
 )
 export type ScheduleForecastInput = Shape<typeof scheduleForecastInput>

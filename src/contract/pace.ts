@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { MAX_CADENCE_SECONDS, MAX_STRETCH } from '../core/cadence/cadence.ts'
 import { moment, whyFields } from './common.ts'
+import { whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 export const CERTAINTIES = ['firm', 'likely'] as const
@@ -7,25 +9,18 @@ export const CERTAINTIES = ['firm', 'likely'] as const
 /** A moment is firm while nothing but an edit moves it; what a run finds may move the ones behind it. */
 export type Certainty = (typeof CERTAINTIES)[number]
 
-const MOST_SECONDS = 366 * 86_400
-
 export const cadenceInput = named(
   'CadenceInput',
   z.strictObject({
-    min_seconds: z.int().min(1).max(MOST_SECONDS),
-    max_seconds: z.int().min(1).max(MOST_SECONDS),
+    min_seconds: whole(1, MAX_CADENCE_SECONDS),
+    max_seconds: whole(1, MAX_CADENCE_SECONDS),
     stretch: z
       .number()
       .min(1)
-      .max(10)
+      .max(MAX_STRETCH)
       .optional()
       .describe('Factor of one step. Default: 2. With 1, only proposals of agents change the interval.'),
-    quiet_after: z
-      .int()
-      .min(1)
-      .max(1_000)
-      .optional()
-      .describe('Quiet runs in a row before the first step. Default: 1.'),
+    quiet_after: whole(1, 1_000).optional().describe('Quiet runs in a row before the first step. Default: 1.'),
   }),
   'Only with every_seconds, which lies between min_seconds and max_seconds.',
 )

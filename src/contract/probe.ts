@@ -1,41 +1,54 @@
 import { z } from 'zod'
 import {
   DEFAULT_TIMEOUT_SECONDS,
+  MAX_ARGS,
+  MAX_BODY_LENGTH,
+  MAX_URL_LENGTH,
+  MAX_WORD_LENGTH,
   MOST_TIMEOUT_SECONDS,
   ON_ERRORS,
+  parseSentProbe,
   PROBE_KINDS,
   PROBE_METHODS,
 } from '../core/probe/probe.ts'
 import { PROBE_ANSWERS } from '../core/probe/verdict.ts'
 import { anyJson, moment } from './common.ts'
+import { rule, text, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
+
+const path = z.string().min(1).max(MAX_WORD_LENGTH)
 
 export const probeInput = named(
   'Probe',
-  z.strictObject({
-    kind: z.enum(PROBE_KINDS),
-    url: z.string().nullish().describe('`http`: the URL to request.'),
-    method: z.enum(PROBE_METHODS).nullish(),
-    headers: z.record(z.string(), z.string()).nullish(),
-    body: z.string().nullish(),
-    program: z.string().nullish().describe('`command`: the program to start, one of those the operator allows.'),
-    args: z.array(z.string()).nullish(),
-    directory: z.string().nullish(),
-    of: z
-      .strictObject({ schedule_id: z.string().nullish(), session: z.string().nullish() })
-      .nullish()
-      .describe('`state`: of which schedule or session. Default: this schedule.'),
-    when: anyJson.optional().describe('Condition on the answer: `{path, op, value}`, `{all}`, `{any}` or `{not}`.'),
-    changed: z
-      .union([z.boolean(), z.string()])
-      .nullish()
-      .describe('Wake the agent only if the answer, or the value at this JSON pointer, has changed.'),
-    on_error: z
-      .enum(ON_ERRORS)
-      .nullish()
-      .describe('If the probe fails: `run` (default) wakes the agent, `fail` ends the attempt.'),
-    timeout_seconds: z.int().min(1).max(MOST_TIMEOUT_SECONDS).nullish(),
-  }),
+  z
+    .strictObject({
+      kind: z.enum(PROBE_KINDS),
+      url: z.string().min(1).max(MAX_URL_LENGTH).nullish().describe('`http`: the URL to request.'),
+      method: z.enum(PROBE_METHODS).nullish(),
+      headers: z.record(z.string(), z.string().max(MAX_WORD_LENGTH)).nullish(),
+      body: z.string().max(MAX_BODY_LENGTH).nullish(),
+      program: path.nullish().describe('`command`: the program to start, one of those the operator allows.'),
+      args: z.array(z.string().max(MAX_WORD_LENGTH)).max(MAX_ARGS).nullish(),
+      directory: path.nullish(),
+      of: z
+        .strictObject({
+          schedule_id: z.string().min(1).max(200).optional(),
+          session: z.string().min(1).max(512).optional(),
+        })
+        .nullish()
+        .describe('`state`: of which schedule or session. Default: this schedule.'),
+      when: anyJson.optional().describe('Condition on the answer: `{path, op, value}`, `{all}`, `{any}` or `{not}`.'),
+      changed: z
+        .union([z.boolean(), z.string()])
+        .nullish()
+        .describe('Wake the agent only if the answer, or the value at this JSON pointer, has changed.'),
+      on_error: z
+        .enum(ON_ERRORS)
+        .nullish()
+        .describe('If the probe fails: `run` (default) wakes the agent, `fail` ends the attempt.'),
+      timeout_seconds: whole(1, MOST_TIMEOUT_SECONDS).nullish(),
+    })
+    .check(rule(parseSentProbe)),
   'What is asked before the agent is woken: `http` (`url`, `method`, `headers`, `body`), `command` (`program`, `args`, ' +
     '`directory`, where the operator lists it) or `state` (`of`). `when` is a condition on the answer: `{path, op, value}`, ' +
     '`{all: […]}`, `{any: […]}` or `{not: …}`. `changed` lets only what has changed wake the agent. ' +
@@ -47,7 +60,7 @@ export const probeTryInput = named(
   'ProbeTryInput',
   z.strictObject({
     probe: probeInput.nullish().describe('Omitted: the probe of the schedule.'),
-    schedule_id: z.string().min(1).max(200).nullish().describe('The schedule to try it for. Nothing is recorded.'),
+    schedule_id: text(1, 200).nullish().describe('The schedule to try it for. Nothing is recorded.'),
   }),
   'A probe to try.',
 )

@@ -57,15 +57,14 @@ export function bodyReader(spec: OperationSpec): Reader {
     const body = given === undefined ? {} : given
     if (!isObject(body))
       throw invalid([{ field: '', value: undefined, message: 'the body must be an object', allowed: 'a JSON object' }])
-    if (read !== null) return read(body)
     refuseStrangers?.(body)
-    return body
+    return read === null ? body : read(body)
   }
 }
 
 /**
- * Where the service reads the body, and perhaps in the org's transaction, one with many more fields than there are is refused
- * before: some of them are unknown, whatever else is wrong. Null: the schema takes fields of any name.
+ * A body with many more fields than there are is refused before it is read: some of them are unknown, whatever else is
+ * wrong. Null: the schema takes fields of any name.
  */
 function strangersOf(schema: z.ZodType): ((body: Readonly<Record<string, unknown>>) => void) | null {
   const { properties = {}, additionalProperties } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })

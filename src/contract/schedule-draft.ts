@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { REQUIREMENT_KINDS } from '../core/draft/requirements.ts'
 import { anyJson, givenMoment, moment } from './common.ts'
 import { usage } from './run.ts'
+import { exclusion } from './schedule-fields.ts'
 import { dstNote } from './schedule-preview.ts'
 import { named, type Shape } from './shape.ts'
 import { scheduleDelivery } from './target.ts'
@@ -24,7 +25,7 @@ export const scheduleDraft = named(
     starts_at: givenMoment.optional(),
     ends_at: givenMoment.optional(),
     max_fires: z.int().optional(),
-    exclude: z.array(anyJson).optional(),
+    exclude: exclusion.optional(),
   }),
   'Fields of a schedule; say when it is to happen unless they do, and send them to `POST /api/v1/schedules`.',
 )

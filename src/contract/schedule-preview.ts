@@ -1,17 +1,20 @@
 import { z } from 'zod'
-import { givenMoment, moment } from './common.ts'
+import { moment } from './common.ts'
+import { givenMoment, whole } from './fields.ts'
 import { comingMoment } from './pace.ts'
-import { scheduleFields } from './schedule-fields.ts'
+import { scheduleFields, scheduleRule } from './schedule-fields.ts'
 import { scheduleNote } from './schedule-note.ts'
 import { named, type Shape } from './shape.ts'
 
 export const previewInput = named(
   'PreviewInput',
-  z.strictObject({
-    ...scheduleFields,
-    count: z.int().min(1).max(1_000).nullish().describe('Occurrences to show. Default: 5.'),
-    from: givenMoment.nullish().describe('Start of the preview. Default: now.'),
-  }),
+  z
+    .strictObject({
+      ...scheduleFields,
+      count: whole(1, 1_000).nullish().describe('Occurrences to show. Default: 5.'),
+      from: givenMoment.nullish().describe('Start of the preview. Default: now.'),
+    })
+    .check(scheduleRule),
   'The fields of a schedule, and the number of occurrences to show. Default: 5.',
 )
 export type PreviewInput = Shape<typeof previewInput>

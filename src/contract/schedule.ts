@@ -1,11 +1,5 @@
 import { z } from 'zod'
 import { SCHEDULE_ALERT_KINDS } from '../core/alerts.ts'
-import {
-  CONCURRENCY_POLICIES,
-  FAILURE_ACTIONS,
-  MISFIRE_POLICIES,
-  OVERLAP_ACTIONS,
-} from '../core/schedule/schedule-rules.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../core/time/cron.ts'
@@ -16,7 +10,7 @@ import { executor } from './executor.ts'
 import { cadence, pace } from './pace.ts'
 import { text } from './fields.ts'
 import { retryPolicy } from './retry-policy.ts'
-import { scheduleFields } from './schedule-fields.ts'
+import { changeRule, rulesView, scheduleFields, scheduleRule } from './schedule-fields.ts'
 import { named, type Shape } from './shape.ts'
 import { scheduleNote } from './schedule-note.ts'
 import { scheduleDelivery } from './target.ts'
@@ -36,10 +30,16 @@ export type ScheduleSort = (typeof SCHEDULE_SORTS)[number]
 
 export const scheduleInput = named(
   'ScheduleInput',
-  z.strictObject(scheduleFields),
+  z.strictObject(scheduleFields).check(scheduleRule),
   'Exactly one of at, every_seconds, cron and rrule says when; everything else has a default, which null brings back.',
 )
 export type ScheduleInput = Shape<typeof scheduleInput>
+
+export const schedulePatch = named(
+  'SchedulePatch',
+  z.strictObject(scheduleFields).check(changeRule),
+  'A change of a schedule. What is left out stays; null brings back the default.',
+)
 
 /** When it fires, as it is shown. */
 const timingView = {
@@ -60,27 +60,6 @@ const timingView = {
   cron_expr: z.string().optional(),
   interval_seconds: z.number().optional(),
   run_at: moment.optional(),
-}
-
-const rulesView = {
-  misfire_policy: z.enum(MISFIRE_POLICIES),
-  catchup_limit: z.int(),
-  catchup_window_seconds: z.int().nullable(),
-  overlap_action: z.enum(OVERLAP_ACTIONS),
-  max_parallel: z.int().nullable(),
-  failure_action: z.enum(FAILURE_ACTIONS),
-  failure_options: z.strictObject({
-    ladder_seconds: z.array(z.number()),
-    threshold: z.int(),
-    cooldown_seconds: z.int(),
-  }),
-  concurrency_policy: z.enum(CONCURRENCY_POLICIES),
-  max_concurrency: z.int(),
-  queue_depth: z.int(),
-  max_fires: z.int().nullable(),
-  jitter_ms: z.int(),
-  alert_after: z.int().nullable().describe("Null: the deployment's setting."),
-  max_lateness_seconds: z.int().nullable(),
 }
 
 const approval = named(
@@ -188,6 +167,3 @@ export type RunNowAnswer = Shape<typeof runNowAnswer>
 
 /** When a schedule fires, with everything that was filled in written out. Which fields there are depends on the kind. */
 export type ScheduleTimingView = Pick<ScheduleView, keyof typeof timingView>
-
-/** How the occurrences of a schedule become runs, or do not. */
-export type ScheduleRulesView = Pick<ScheduleView, keyof typeof rulesView>

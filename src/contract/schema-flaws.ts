@@ -167,8 +167,11 @@ const KINDS: Readonly<Record<string, string>> = {
 
 function wordsFor(issue: Issue, value: unknown): Pick<Flaw, 'message' | 'allowed'> {
   switch (issue.code) {
-    case 'invalid_type':
-      return { message: `must be ${KINDS[issue.expected] ?? issue.expected}` }
+    case 'invalid_type': {
+      // A schema that has words of its own says it better than the type does.
+      const message = issue.message.startsWith('Invalid') ? null : issue.message
+      return { message: message ?? `must be ${KINDS[issue.expected] ?? issue.expected}` }
+    }
     case 'invalid_value': {
       const allowed = issue.values.map(String).join(', ')
       return { message: typeof value === 'string' ? 'is not a known value' : 'must be a word', allowed }

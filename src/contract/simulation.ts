@@ -1,13 +1,15 @@
 import { z } from 'zod'
+import type { Flaw } from '../core/input.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { id, moment, whyFields } from './common.ts'
+import { fieldsRule, givenMoment, text, whole } from './fields.ts'
 import { errorCode } from './run.ts'
 import { OUTAGE_EFFECTS, OUTAGE_KINDS } from './outage-words.ts'
 import { dstNote } from './schedule-preview.ts'
-import { scheduleInput } from './schedule.ts'
+import { schedulePatch } from './schedule.ts'
 import { named, type Shape } from './shape.ts'
 
 /** How an attempt may be assumed to go. `timeout`: it never answers, and its time limit ends it. */
@@ -20,46 +22,66 @@ export const INTERVENTIONS = ['run_now', 'disable', 'enable'] as const
 
 const YEAR_MS = 366 * 86_400_000
 const shareOfAll = z.number().min(0).max(1)
-const milliseconds = z.int().min(0).max(YEAR_MS)
+const milliseconds = whole(0, YEAR_MS)
+
+type Assumed = Readonly<Record<string, unknown>>
+
+/** What is assumed of attempts and contradicts itself. It is asked whatever single values are. */
+function assumptionFlaws({
+  duration_ms: duration,
+  failure_rate: fails,
+  timeout_rate: hangs,
+  outcomes,
+}: Assumed): Flaw[] {
+  const share = (rate: unknown): number => (typeof rate === 'number' && rate >= 0 && rate <= 1 ? rate : 0)
+  const { min, max } = Object(duration) as Assumed
+  const flaws: Flaw[] = []
+  if (typeof min === 'number' && typeof max === 'number' && min > max)
+    flaws.push({ field: 'duration_ms.min', value: min, message: 'is more than max' })
+  if (outcomes !== undefined && share(fails) + share(hangs) > 0)
+    flaws.push({ field: 'outcomes', value: outcomes, message: 'cannot be given together with rates' })
+  else if (share(fails) + share(hangs) > 1)
+    flaws.push({ field: 'timeout_rate', value: hangs, message: 'is, with failure_rate, more than 1' })
+  return flaws
+}
+
+const assumptionFields = z.strictObject({
+  duration_ms: z
+    .union([
+      milliseconds,
+      z.strictObject({ min: milliseconds, max: milliseconds }),
+      z.array(milliseconds).min(1).max(1_000),
+    ])
+    .optional()
+    .describe('Duration of an attempt in milliseconds. Default: 1,000. A list is a list of observations.'),
+  failure_rate: shareOfAll.optional().describe('Share of attempts that fail, 0 to 1. Default: 0.'),
+  timeout_rate: shareOfAll.optional().describe('Share of attempts that time out, 0 to 1. Default: 0.'),
+  outcomes: z
+    .array(z.enum(ASSUMED_OUTCOMES))
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Outcomes of the attempts of each schedule, in order, repeated from the start.'),
+  error_code: errorCode.optional().describe('Error code of failures. Default: `agent_error`.'),
+  stops_in_ms: milliseconds
+    .nullable()
+    .optional()
+    .describe('How long an attempt continues after it was told to stop. Default: 0. Null: it ignores it.'),
+  tokens: whole(0, 1_000_000_000).optional().describe('Tokens per attempt.'),
+  cost: z.number().min(0).max(1_000_000).optional().describe('Cost per attempt, in whole units of money.'),
+  quiet_rate: shareOfAll
+    .optional()
+    .describe(
+      'Share of runs that find nothing new, 0 to 1. Default: 0, so that a cadence is not simulated as slower than it may be.',
+    ),
+  next_check_seconds: whole(0, YEAR_MS / 1_000)
+    .optional()
+    .describe('Seconds until the next check that every agent asks for. Default: none asks.'),
+})
 
 export const assumption = named(
   'SimulationAssumption',
-  z.strictObject({
-    duration_ms: z
-      .union([
-        milliseconds,
-        z.strictObject({ min: milliseconds, max: milliseconds }),
-        z.array(milliseconds).min(1).max(1_000),
-      ])
-      .optional()
-      .describe('Duration of an attempt in milliseconds. Default: 1,000. A list is a list of observations.'),
-    failure_rate: shareOfAll.optional().describe('Share of attempts that fail, 0 to 1. Default: 0.'),
-    timeout_rate: shareOfAll.optional().describe('Share of attempts that time out, 0 to 1. Default: 0.'),
-    outcomes: z
-      .array(z.enum(ASSUMED_OUTCOMES))
-      .min(1)
-      .max(10_000)
-      .optional()
-      .describe('Outcomes of the attempts of each schedule, in order, repeated from the start.'),
-    error_code: errorCode.optional().describe('Error code of failures. Default: `agent_error`.'),
-    stops_in_ms: milliseconds
-      .nullable()
-      .optional()
-      .describe('How long an attempt continues after it was told to stop. Default: 0. Null: it ignores it.'),
-    tokens: z.int().min(0).max(1_000_000_000).optional().describe('Tokens per attempt.'),
-    cost: z.number().min(0).max(1_000_000).optional().describe('Cost per attempt, in whole units of money.'),
-    quiet_rate: shareOfAll
-      .optional()
-      .describe(
-        'Share of runs that find nothing new, 0 to 1. Default: 0, so that a cadence is not simulated as slower than it may be.',
-      ),
-    next_check_seconds: z
-      .int()
-      .min(0)
-      .max(YEAR_MS / 1_000)
-      .optional()
-      .describe('Seconds until the next check that every agent asks for. Default: none asks.'),
-  }),
+  assumptionFields.check(fieldsRule(assumptionFlaws)),
   'How attempts go that nobody performs.',
 )
 export type AssumptionInput = Shape<typeof assumption>
@@ -77,11 +99,14 @@ const outage = named(
 )
 export type OutageInput = Shape<typeof outage>
 
+/** The id of a schedule, or its name where names are let. */
+export const scheduleWord = text(1, 512)
+
 export const policyChange = named(
   'SimulationPolicyChange',
   z.strictObject({
-    schedules: z.array(id).min(1).max(1_000).optional().describe('Ids or names. Default: all schedules.'),
-    set: scheduleInput,
+    schedules: z.array(scheduleWord).min(1).max(1_000).optional().describe('Ids or names. Default: all schedules.'),
+    set: schedulePatch,
   }),
   'Other policies than the schedules have.',
 )
@@ -89,7 +114,7 @@ export type PolicyChange = Shape<typeof policyChange>
 
 export const intervention = named(
   'SimulationIntervention',
-  z.strictObject({ at: moment, schedule_id: id, action: z.enum(INTERVENTIONS) }),
+  z.strictObject({ at: givenMoment, schedule_id: scheduleWord, action: z.enum(INTERVENTIONS) }),
 )
 export type Intervention = Shape<typeof intervention>
 

@@ -9,14 +9,14 @@ import {
   targetUrlFlaws,
 } from '../core/delivery/target-kinds.ts'
 import type { Flaw } from '../core/input.ts'
-import { id, moment, pageOf, why } from './common.ts'
+import { moment, pageOf, why } from './common.ts'
 import { fieldsRule, rule, text, withFixed, zoneName } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 /** Where the results of a schedule go. */
 export const scheduleDelivery = named(
   'ScheduleDelivery',
-  z.strictObject({ target_id: id }),
+  z.strictObject({ target_id: text(1, 512) }),
   'The target for the results of a schedule.',
 )
 export type ScheduleDelivery = Shape<typeof scheduleDelivery>

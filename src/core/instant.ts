@@ -71,6 +71,13 @@ export function parseInstant(field: string, value: unknown): Parsed<Instant> {
 /** The last moment of the year 9999, so that it can be printed. */
 const LAST_MS = 253_402_300_799_999
 
+/** The time that a text or a number means which a schema has let through. */
+export function momentIn(given: string | number): Instant {
+  const read = parseMoment('', given)
+  if (!read.ok) throw new Error(`${given} was let through as a time`)
+  return read.value
+}
+
 /** Reads a time that people write as a text, and programs may give as milliseconds since the epoch. */
 export function parseMoment(field: string, value: unknown): Parsed<Instant> {
   if (typeof value !== 'number') return parseInstant(field, value)

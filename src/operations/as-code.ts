@@ -1,4 +1,4 @@
-import { applyFilter, asCodeDocument, exportFilter, planView } from '../contract/as-code.ts'
+import { applyFilter, asCodeDocument, exportFilter, givenDocument, planView } from '../contract/as-code.ts'
 import { isPermitted, type Principal } from '../core/access.ts'
 import { applyDocument, exportDocument, planDocument, type May } from '../service/as-code/apply.ts'
 import { operation } from './operation.ts'
@@ -35,9 +35,8 @@ export const asCodeOperations = {
       'Compares what is stored with the document and tries out every change, as whoever asks; nothing is kept. What ' +
       'stands in the way of a thing is in its `flaws`. Each kind that the document names needs its own permission to be ' +
       'read, and `permissions` are those that applying it needs.',
-    readBy: 'service',
     query: applyFilter,
-    body: asCodeDocument,
+    body: givenDocument,
     answers: { 200: planView },
     refusals: ['STALE_VERSION'],
     examples: { body: nightly },
@@ -53,9 +52,8 @@ export const asCodeOperations = {
       'the document names. With `expect`, exactly the plan of that `plan_id` is carried out, and anything else is ' +
       'refused. A second time, nothing changes.',
     newWork: true,
-    readBy: 'service',
     query: applyFilter,
-    body: asCodeDocument,
+    body: givenDocument,
     answers: { 200: planView },
     refusals: ['CONFLICT', 'STALE_VERSION'],
     examples: { body: nightly },

@@ -15,6 +15,7 @@ import {
   scheduleFilter,
   scheduleInput,
   schedulePage,
+  schedulePatch,
   type ScheduleView,
 } from '../contract/schedule.ts'
 import { simulateAnswer, simulateInput } from '../contract/simulate.ts'
@@ -68,7 +69,7 @@ export const scheduleOperations = {
     description:
       'Without an agent it wakes the default agent of the org. Synonyms of the fields are accepted. `from_run` says which ' +
       'run it was made of: it is kept as `created_by_run`, and the lineage of the run shows the schedule.',
-    ...{ creates: true, newWork: true, etag: true, readBy: 'service' },
+    ...{ creates: true, newWork: true, etag: true },
     query: origin,
     body: scheduleInput,
     answers: { 201: schedule },
@@ -101,9 +102,9 @@ export const scheduleOperations = {
     rails: 'schedule',
     summary: 'Changes a schedule',
     description: 'What is left out stays; null brings back the default. Only a change of timing moves the next run.',
-    ...{ etag: true, readBy: 'service' },
+    etag: true,
     params: one,
-    body: scheduleInput,
+    body: schedulePatch,
     answers: { 200: schedule },
     refusals: ['NOT_FOUND', 'STALE_VERSION', 'RULE_TOO_DENSE', 'GUARD_RAIL_RATE', 'LINEAGE_LOOP'],
     examples: { body: { every_seconds: 900 } },
@@ -221,7 +222,6 @@ export const scheduleOperations = {
     ...{ method: 'POST', path: '/api/v1/schedules/preview', tag: 'schedules', permission: 'schedules:read' },
     rails: 'free',
     summary: 'Says in words and dates what a schedule would do',
-    readBy: 'service',
     body: previewInput,
     answers: { 200: preview },
     refusals: ['RULE_TOO_DENSE', 'COMPUTE_BUSY'],
@@ -253,7 +253,7 @@ export const scheduleOperations = {
       'failures, outages and other policies; or what other policies would have done in the past. Nothing is kept. With ' +
       '`Accept: text/event-stream` the answer is a stream of `progress` events with `{done, total}` and one `result`, or ' +
       'a `problem`. Whoever hangs up ends it.',
-    ...{ progress: true, readBy: 'service' },
+    progress: true,
     body: simulateInput,
     answers: { 200: simulateAnswer },
     refusals: ['RULE_TOO_DENSE', 'SIMULATION_BUSY', 'SIMULATION_LIMIT'],
@@ -274,7 +274,6 @@ export const scheduleOperations = {
     description:
       'Takes what a schedule is made from, or with `id` what is to change about one, and shows what its runs would use, ' +
       'on what that is based, and what becomes of each budget they would use. Budgets need budgets:read.',
-    readBy: 'service',
     body: scheduleForecastInput,
     answers: { 200: scheduleForecast },
     refusals: ['NOT_FOUND', 'RULE_TOO_DENSE', 'COMPUTE_BUSY'],

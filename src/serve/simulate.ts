@@ -1,5 +1,11 @@
 import { invalid } from '../contract/refusals.ts'
-import type { SimulateAnswer, SimulateInput, SimulationProgress } from '../contract/simulate.ts'
+import { schemaReader } from '../contract/read-input.ts'
+import {
+  simulateInput,
+  type SimulateAnswer,
+  type SimulateInput,
+  type SimulationProgress,
+} from '../contract/simulate.ts'
 import type { SimulatedAgent } from '../service/simulation/task.ts'
 import type { Flaw } from '../core/input.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
@@ -13,6 +19,8 @@ export interface OfflineSimulation {
   readonly progress?: ((progress: SimulationProgress) => void) | undefined
 }
 
+const readInput = schemaReader(simulateInput)
+
 /** The agent of schedules that name none, as on a server that was just started. */
 const DEFAULT_AGENT: SimulatedAgent = { id: 'echo', executor_kind: 'echo' }
 
@@ -21,7 +29,7 @@ const DEFAULT_AGENT: SimulatedAgent = { id: 'echo', executor_kind: 'echo' }
  * made by default; refuses what only a server knows.
  */
 export function simulateOffline(input: SimulateInput, { now, progress }: OfflineSimulation): SimulateAnswer {
-  const read = parseSimulate(input, now)
+  const read = parseSimulate(readInput(input), now)
   if (!read.ok) throw invalid(read.flaws)
   const asked = read.value
   const needed = serverNeeded(asked)

@@ -6,7 +6,7 @@ import type { Parsed } from '../core/input.ts'
 import { parseZone, UTC, type Zone } from '../core/time/zone.ts'
 import type { OrgRow } from '../store/orgs.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
-import { agentNamedIn, executorIn, type WokenAgent } from './schedule-input.ts'
+import { executorIn, type WokenAgent } from './schedule-input.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
 
 /** The org, which is there. */
@@ -34,9 +34,8 @@ export async function agentFor(
   const { org, input, existing } = asked
   const executor = accepted(executorIn(input, existing))
   if (executor !== null) return { id: inlineAgentId(executor.kind, asked.id), executor, defaultSession: null }
-  const named = accepted(agentNamedIn(input))
   const before = existing === null || inlineKindOf(existing.agentId) !== null ? null : existing.agentId
-  const id = named ?? before ?? org.defaultAgentId
+  const id = input.agent_id ?? before ?? org.defaultAgentId
   const field = 'agent_id'
   if (id === null) throw invalid([{ field, value: undefined, message: 'is missing, and the org has no default agent' }])
   const agent = await load(agentId(id))

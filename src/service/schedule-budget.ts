@@ -1,8 +1,6 @@
-import { scheduleBudgetInput, type BudgetTerms, type ScheduleBudgetInput } from '../contract/budget.ts'
-import { readShape } from '../contract/read-shape.ts'
+import type { BudgetTerms, ScheduleBudgetInput } from '../contract/budget.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { budgetId, type BudgetId, type OrgId, type ScheduleId } from '../core/ids.ts'
-import { parsed, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import { UTC, type Zone } from '../core/time/zone.ts'
 import { deleteBudgets, insertBudget, loadBudgets, saveBudget, type BudgetOnRecord } from '../store/budgets.ts'
@@ -28,20 +26,11 @@ export const ownBudgetId = (id: ScheduleId): BudgetId => budgetId(`bud_${id.repl
 export const termsIn = ({ input }: Pick<ScheduleRow, 'input'>): BudgetTerms | null =>
   (input['budget'] as BudgetTerms | undefined) ?? null
 
-/** The zone of days and months that are not named. */
-interface Zones {
-  readonly before: string | undefined
-  readonly usual: Zone
-}
-
-/** Reads the field. */
-export function parseTerms(field: string, value: unknown, zones: Zones): Parsed<BudgetTerms> {
-  const read = readShape(scheduleBudgetInput, value, field)
-  return read.ok ? parsed(givenTerms(read.value, zones)) : read
-}
-
 /** The field with its defaults. Days and months stay those they were unless a zone is named; otherwise they are the org's. */
-export function givenTerms(given: ScheduleBudgetInput, { before, usual }: Zones): BudgetTerms {
+export function givenTerms(
+  given: ScheduleBudgetInput,
+  { before, usual }: { readonly before: string | undefined; readonly usual: Zone },
+): BudgetTerms {
   return termsOf(budgetRow({ ...(before === undefined ? {} : { timezone: before }), ...given }, usual))
 }
 

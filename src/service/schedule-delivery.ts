@@ -1,28 +1,11 @@
 import { invalid } from '../contract/refusals.ts'
 import type { ScheduleInput } from '../contract/schedule.ts'
-import type { ScheduleDelivery } from '../contract/target.ts'
 import { targetId, type OrgId } from '../core/ids.ts'
-import { flawed, type Parsed, parsed } from '../core/input.ts'
 import type { Connection } from '../store/database.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { loadTargets, type TargetRow } from '../store/targets.ts'
 import { deliveryOf } from './desk/announce.ts'
-import { parseObject, textField, unknownFields } from '../core/input-fields.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
-
-/** Reads where results go. Whether there is such a target is not looked at. */
-export function parseDelivery(field: string, value: unknown): Parsed<ScheduleDelivery> {
-  const object = parseObject(field, value)
-  if (!object.ok)
-    return flawed({ field, value, message: 'must be an object', allowed: '{"target_id": …}, or null for nowhere' })
-  const unknown = unknownFields(field, object.value, ['target_id'])
-  if (unknown.length > 0) return flawed(unknown)
-  const given = object.value['target_id']
-  const name = `${field}.target_id`
-  if (given === undefined) return flawed({ field: name, value: given, message: 'is missing' })
-  const id = textField({ min: 1, max: 512 })(name, given)
-  return id.ok ? parsed({ target_id: id.value }) : id
-}
 
 /** The target that an input names, null when it names none. One that delivers to nobody would look as if it did. */
 export async function targetFor(reads: TurnReads, { delivery }: ScheduleInput): Promise<TargetRow | null> {

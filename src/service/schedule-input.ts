@@ -1,41 +1,27 @@
-import type { BudgetTerms } from '../contract/budget.ts'
-import { addAll } from '../core/long-lists.ts'
+import type { BudgetTerms, ScheduleBudgetInput } from '../contract/budget.ts'
+import { readShape } from '../contract/read-shape.ts'
+import { scheduleFields } from '../contract/schedule-fields.ts'
+import { schedulePatch, type ScheduleInput } from '../contract/schedule.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { parseInlineExecutor } from '../core/executor/parse-executor.ts'
 import { laneName, sessionKey, type SessionKey } from '../core/ids.ts'
-import { flawed, parsed, parseInteger, parseWord, type Parsed } from '../core/input.ts'
+import { flawed, parsed, parseInteger, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import { defaultMaxRetries } from '../core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY } from '../core/run/retry-policy.ts'
 import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
-import {
-  parseScheduleRules,
-  SCHEDULE_RULE_FIELDS,
-  type ReadScheduleRules,
-} from '../core/schedule/parse-schedule-rules.ts'
-import { deletesAfterRun, ENABLED_WORDS } from '../core/schedule/schedule-life.ts'
+import { policiesFrom, type Policies } from '../core/schedule/rule-fields.ts'
+import { deletesAfterRun } from '../core/schedule/schedule-life.ts'
 import { parseJitter } from '../core/time/jitter.ts'
 import { sentenceFor } from '../core/time/sentence.ts'
-import { findField } from '../core/time/timing-fields.ts'
-import type { Timing } from '../core/time/timing.ts'
+import { isGiven, TIMING_FIELDS } from '../core/time/timing-fields.ts'
 import type { Zone } from '../core/time/zone.ts'
 import type { AgentExecutor, AgentRow } from '../store/agents.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
-import {
-  collectFlaws,
-  parseFlag,
-  parseJson,
-  parseObject,
-  parseSessionKey,
-  textField,
-  unknownFields,
-  type Collector,
-  type Given,
-} from '../core/input-fields.ts'
+import { collectFlaws } from '../core/input-fields.ts'
 import { readProbe } from './probe/judge.ts'
-import { parseDelivery } from './schedule-delivery.ts'
-import { parseTerms, termsIn } from './schedule-budget.ts'
-import { parseNewTiming, parseTimingChange, TIMING_FIELDS, type ReadTiming } from './schedule-timing.ts'
+import { givenTerms, termsIn } from './schedule-budget.ts'
+import { parseNewTiming, parseTimingChange, type ReadTiming } from './schedule-timing.ts'
 
 /** The agent a schedule wakes, as far as reading the schedule depends on it. */
 export type WokenAgent = Pick<AgentRow, 'id' | 'executor' | 'defaultSession'>
@@ -70,18 +56,14 @@ export interface ReadSchedule extends Pick<
   readonly enabled: boolean | null
 }
 
-/** Fields that are kept as they were given and read again with every change. */
-const PLAIN_FIELDS = [
-  ...['session', 'lane', 'timeout_seconds', 'jitter_ms', 'delete_after_run', 'delivery', 'budget', 'probe'],
-] as const
-const RULE_FIELDS: readonly string[] = [...SCHEDULE_RULE_FIELDS, ...PLAIN_FIELDS]
-
-/** Every name that a schedule may be given by, synonyms included. */
-export const SCHEDULE_FIELDS: readonly string[] = [
+/** Fields with a place of their own in a schedule. All others are kept as they were given, and read again with every change. */
+const OWN_FIELDS: readonly string[] = [
   ...['name', 'description', 'agent_id', 'executor', 'payload', 'enabled', 'status'],
   ...TIMING_FIELDS,
-  ...RULE_FIELDS,
 ]
+const KEPT_FIELDS = (Object.keys(scheduleFields) as readonly (keyof ScheduleInput)[]).filter(
+  (name) => !OWN_FIELDS.includes(name),
+)
 
 const isInline = ({ id }: WokenAgent): boolean => inlineKindOf(id) !== null
 
@@ -89,143 +71,90 @@ const isInline = ({ id }: WokenAgent): boolean => inlineKindOf(id) !== null
  * The executor that a schedule brings with it, of its own input or of what it has been so far; null: it wakes an agent.
  * An agent that is named, and an executor of null, end it.
  */
-export function executorIn(value: unknown, existing: ScheduleRow | null): Parsed<AgentExecutor | null> {
-  const object = parseObject('schedule', value)
-  if (!object.ok) return object
-  const { executor: given, agent_id: named } = object.value
-  if (given === undefined) {
-    const before = existing?.input['executor']
-    return parsed(isGiven(named) || before === undefined ? null : (before as AgentExecutor))
-  }
+export function executorIn(
+  { executor: given, agent_id: named }: ScheduleInput,
+  existing: ScheduleRow | null,
+): Parsed<AgentExecutor | null> {
   if (given === null) return parsed(null)
-  if (isGiven(named))
-    return flawed({ field: 'executor', value: given, message: 'cannot be given together with agent_id' })
-  return parseInlineExecutor('executor', given, { executor: existing?.input['executor'], reach: 'address' })
-}
-
-/** The agent that an input names, or null when it names none. */
-export function agentNamedIn(value: unknown): Parsed<string | null> {
-  const object = parseObject('schedule', value)
-  if (!object.ok) return object
-  const named = object.value['agent_id']
-  return named === undefined || named === null ? parsed(null) : textField({ min: 1, max: 200 })('agent_id', named)
+  const before = existing?.input['executor']
+  if (given === undefined) return parsed(isGiven(named) ? null : ((before as AgentExecutor | undefined) ?? null))
+  return parseInlineExecutor('executor', given, { executor: before, reach: 'address' })
 }
 
 /**
- * Reads a new schedule, or a change of one: what a change leaves out stays, and null brings back the default. Says
- * everything that is wrong, not only the first thing.
+ * Makes a schedule of what was read, or changes one: what a change leaves out stays, and null brings back the default.
+ * Says everything that is wrong with it as a whole, not only the first thing.
  */
-export function parseSchedule(value: unknown, context: ScheduleContext): Parsed<ReadSchedule> {
-  const object = parseObject('schedule', value)
-  if (!object.ok) return object
-  const collector = collectFlaws()
-  addAll(collector.flaws, unknownFields('', object.value, SCHEDULE_FIELDS))
-  const read = readSchedule(object.value, context, collector)
-  return read === null || collector.flaws.length > 0 ? flawed(collector.flaws) : parsed(read)
-}
-
-function readSchedule(given: Given, context: ScheduleContext, collector: Collector): ReadSchedule | null {
+export function parseSchedule(given: ScheduleInput, context: ScheduleContext): Parsed<ReadSchedule> {
   const { existing, agent } = context
-  const { keep } = collector
-  const timing = keep(readTiming(given, context))
-  const plain = mergePlain(given, existing)
-  const rules = keep(readRules(plain, agent))
-  const own = readOwn(plain, context, keep)
-  const jitterMs = timing === null ? null : keep(readJitter(plain, timing.timing))
-  const texts = readTexts(given, existing, keep)
-  if (plain['delivery'] !== undefined) keep(parseDelivery('delivery', plain['delivery']))
-  const budget = plain['budget'] === undefined ? null : keep(readBudget(plain['budget'], context))
-  const probe = plain['probe'] === undefined ? null : keep(readProbe('probe', plain['probe'], existing?.input['probe']))
-  const payload = Object.hasOwn(given, 'payload') ? keep(readPayload(given['payload'])) : (existing?.payload ?? null)
-  const enabled = readEnabled(given, collector)
-  if (timing === null || rules === null || jitterMs === null) return null
-  return {
+  const { flaws, keep } = collectFlaws()
+  const before = existing === null ? {} : inOurWords(existing.input)
+  const timing = keep(readTiming(given, before, context))
+  const kept = keptFields(given, before)
+  const policies = keep(readPolicies(kept, agent))
+  if (timing !== null) keep(parseJitter('jitter_ms', kept.jitter_ms ?? 0, timing.timing))
+  const budget = kept.budget ? readBudget(kept.budget, context) : null
+  const probe = isGiven(kept.probe) ? keep(readProbe('probe', kept.probe, before.probe)) : null
+  if (timing === null || policies === null || flaws.length > 0) return flawed(flaws)
+  const { name, description, payload, enabled, status } = given
+  return parsed({
     agentId: agent.id,
-    name: texts.name ?? sentenceFor(timing.timing),
-    description: texts.description ?? '',
+    name: (name === undefined ? existing?.name : name) ?? sentenceFor(timing.timing),
+    description: (description === undefined ? existing?.description : description) ?? '',
     input: {
       ...timing.input,
-      ...plain,
+      ...kept,
       ...(budget === null ? {} : { budget }),
       ...(probe === null ? {} : { probe }),
       ...(isInline(agent) ? { executor: agent.executor } : {}),
     },
     timing: timing.timing,
     timingChanged: timing.changed,
-    rules: { ...rules.rules, jitterMs },
-    retryPolicy: rules.retryPolicy,
-    timeoutSeconds: own.timeoutSeconds,
-    lane: own.lane === null ? null : laneName(own.lane),
-    sessionKey: own.sessionKey,
-    payload,
-    deleteAfterRun: deletesAfterRun(timing.timing, own.deleteAfterRun),
-    enabled,
-  }
+    rules: policies.rules,
+    retryPolicy: policies.retryPolicy,
+    timeoutSeconds: isGiven(kept.timeout_seconds) ? timeLimit(Number(kept.timeout_seconds)) : null,
+    lane: typeof kept.lane === 'string' ? laneName(kept.lane) : null,
+    sessionKey: sessionFor(kept.session ?? 'isolated', agent),
+    // A text is a prompt.
+    payload:
+      payload === undefined ? (existing?.payload ?? null) : typeof payload === 'string' ? { prompt: payload } : payload,
+    deleteAfterRun: deletesAfterRun(timing.timing, kept.delete_after_run ?? null),
+    enabled: enabled ?? (isGiven(status) ? status === 'ENABLED' : null),
+  })
 }
 
-/** Whether it is to be on, under either name; null: nobody said. */
-function readEnabled(given: Given, { flaws, keep }: Collector): boolean | null {
-  const field = findField(given, ['enabled', 'status'], flaws)
-  if (field === null) return null
-  if (field.name === 'enabled') return keep(parseFlag('enabled', field.value))
-  const word = keep(parseWord('status', field.value, ENABLED_WORDS))
-  return word === null ? null : word === 'ENABLED'
+/** What was stored before words had one spelling is read once more. */
+function inOurWords(stored: ScheduleRow['input']): ScheduleInput {
+  const read = readShape(schedulePatch, stored)
+  return read.ok ? read.value : stored
 }
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null
-
-const readTiming = (given: Given, { existing, now, defaultZone }: ScheduleContext): Parsed<ReadTiming> =>
+const readTiming = (
+  given: ScheduleInput,
+  before: ScheduleInput,
+  { existing, now, defaultZone }: ScheduleContext,
+): Parsed<ReadTiming> =>
   existing === null
     ? parseNewTiming(given, { now, defaultZone })
-    : parseTimingChange(given, existing, { now, defaultZone })
+    : parseTimingChange(given, { input: before, timing: existing.timing }, { now, defaultZone })
 
 /** The other fields as they stand after the change. */
-function mergePlain(given: Given, existing: ScheduleRow | null): Given {
-  const before: Given = existing?.input ?? {}
-  const found: Record<string, unknown> = {}
-  for (const name of RULE_FIELDS) {
-    const value = given[name] === undefined ? before[name] : given[name]
-    if (isGiven(value)) found[name] = value
-  }
-  return found
+function keptFields(given: ScheduleInput, before: ScheduleInput): ScheduleInput {
+  const found = KEPT_FIELDS.map((name) => [name, given[name] === undefined ? before[name] : given[name]] as const)
+  return Object.fromEntries(found.filter(([, value]) => isGiven(value)))
 }
 
-function readRules(plain: Given, agent: WokenAgent): Parsed<ReadScheduleRules> {
+function readPolicies(kept: ScheduleInput, agent: WokenAgent): Parsed<Policies> {
   const maxRetries = defaultMaxRetries({
     trigger: 'schedule',
     executorKind: agent.executor.kind,
     inlineExecutor: isInline(agent),
   })
-  const rules = Object.fromEntries(Object.entries(plain).filter(([name]) => SCHEDULE_RULE_FIELDS.includes(name)))
-  return parseScheduleRules(rules, { ...DEFAULT_RETRY_POLICY, maxRetries })
+  return policiesFrom(kept, { ...DEFAULT_RETRY_POLICY, maxRetries })
 }
 
-const readBudget = (given: unknown, { existing, defaultZone }: ScheduleContext): Parsed<BudgetTerms> =>
-  parseTerms('budget', given, {
-    ...{ before: existing === null ? undefined : termsIn(existing)?.timezone, usual: defaultZone },
-  })
-
-const readJitter = (plain: Given, timing: Timing): Parsed<number> =>
-  plain['jitter_ms'] === undefined ? parsed(0) : parseJitter('jitter_ms', plain['jitter_ms'], timing)
-
-interface Own {
-  readonly sessionKey: SessionKey | null
-  readonly lane: string | null
-  readonly timeoutSeconds: number | null
-  readonly deleteAfterRun: boolean | null
-}
-
-function readOwn(plain: Given, context: ScheduleContext, keep: Collector['keep']): Own {
-  const optional = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>): T | null =>
-    plain[name] === undefined ? null : keep(parse(name, plain[name]))
-  const session = optional('session', parseSessionKey)
-  return {
-    sessionKey: session === null ? null : sessionFor(session, context.agent),
-    lane: optional('lane', textField({ min: 1, max: 100 })),
-    timeoutSeconds: optional('timeout_seconds', parseTimeout),
-    deleteAfterRun: optional('delete_after_run', parseFlag),
-  }
-}
+const readBudget = (given: ScheduleBudgetInput, { existing, defaultZone }: ScheduleContext): BudgetTerms =>
+  givenTerms(given, { before: existing === null ? undefined : termsIn(existing)?.timezone, usual: defaultZone })
 
 /** `isolated` gives every run a session of its own, `main` is the agent's; everything else is a key. */
 function sessionFor(word: string, agent: WokenAgent): SessionKey | null {
@@ -237,27 +166,11 @@ function sessionFor(word: string, agent: WokenAgent): SessionKey | null {
 const mainSessionOf = (agent: Pick<AgentRow, 'id' | 'defaultSession'>): SessionKey =>
   agent.defaultSession ?? sessionKey(`agent:${agent.id}:main`)
 
-/** Reads a time limit. What is not above 0 means the default of the executor. */
+/** What is not above 0 means the default of the executor. */
+const timeLimit = (seconds: number): number | null => (seconds > 0 ? seconds : null)
+
+/** Reads a time limit. */
 export function parseTimeout(field: string, value: unknown): Parsed<number | null> {
   const whole = parseInteger(field, value, { min: -MAX_TIMEOUT_SECONDS, max: MAX_TIMEOUT_SECONDS })
-  return whole.ok && whole.value <= 0 ? parsed(null) : whole
+  return whole.ok ? parsed(timeLimit(whole.value)) : whole
 }
-
-function readTexts(
-  given: Given,
-  existing: ScheduleRow | null,
-  keep: Collector['keep'],
-): { readonly name: string | null; readonly description: string | null } {
-  const text = (name: string, bounds: { readonly min: number; readonly max: number }): string | null =>
-    isGiven(given[name]) ? keep(textField(bounds)(name, given[name])) : null
-  const name = text('name', { min: 1, max: 200 })
-  const description = text('description', { min: 0, max: 10_000 })
-  return {
-    name: name ?? (given['name'] === undefined ? (existing?.name ?? null) : null),
-    description: description ?? (given['description'] === undefined ? (existing?.description ?? null) : null),
-  }
-}
-
-/** A text is a prompt. */
-const readPayload = (value: unknown): Parsed<unknown> =>
-  typeof value === 'string' ? parseJson('payload', { prompt: value }) : parseJson('payload', value)

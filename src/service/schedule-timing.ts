@@ -1,31 +1,21 @@
-import type { Flaw, Parsed } from '../core/input.ts'
+import type { Parsed } from '../core/input.ts'
 import { formatInstant, instant, type Instant } from '../core/instant.ts'
 import { parseTiming } from '../core/time/parse-timing.ts'
 import { storeTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
-import { findField } from '../core/time/timing-fields.ts'
+import {
+  findField,
+  isGiven,
+  LIMIT_NAMES,
+  PLAN_NAMES,
+  PLANS,
+  TIMING_FIELDS,
+  ZONE_NAMES,
+} from '../core/time/timing-fields.ts'
 import type { Zone } from '../core/time/zone.ts'
 import type { Given } from '../core/input-fields.ts'
 
-/** The fields that hold the plan, each under all its names. The first is the one that is kept. */
-const PLANS: Readonly<Record<Timing['kind'], readonly string[]>> = {
-  at: ['at', 'run_at', 'atMs'],
-  every: ['every_seconds', 'interval_seconds', 'everyMs'],
-  cron: ['cron', 'cron_expr', 'expr'],
-  rrule: ['rrule'],
-}
-const PLAN_NAMES = Object.values(PLANS).flat()
-const ZONE_NAMES = ['timezone', 'tz']
 const MOMENTS = ['at', 'run_at', 'anchor', 'starts_at', 'ends_at']
-const LIMIT_NAMES = ['dst', 'day_match', 'starts_at', 'ends_at', 'exclude', 'cadence'] as const
-
-/** Every name of a field that says when a schedule fires. */
-export const TIMING_FIELDS: readonly string[] = [
-  ...PLAN_NAMES,
-  ...['kind', 'schedule_type', 'anchor'],
-  ...ZONE_NAMES,
-  ...LIMIT_NAMES,
-]
 
 /** What is known of a schedule whose timing changes. */
 export interface TimedSchedule {
@@ -88,8 +78,7 @@ interface Merged {
 function mergeTiming(change: Given, existing: TimedSchedule): Merged {
   const before = timingFields(existing.input)
   const base: Record<string, unknown> = { ...before }
-  const ignored: Flaw[] = []
-  const plan = findField(change, PLAN_NAMES, ignored)
+  const plan = findField(change, PLAN_NAMES)
   const staysOfKind = plan === null || PLANS[existing.timing.kind].includes(plan.name)
   if (plan !== null) for (const name of PLAN_NAMES) Reflect.deleteProperty(base, name)
   if (!staysOfKind) Reflect.deleteProperty(base, 'anchor')
@@ -107,12 +96,7 @@ function startOf(timing: Timing): string | null {
   return timing.kind === 'rrule' ? formatInstant(timing.rule.start) : null
 }
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null
-
 const textOf = (value: unknown): string => JSON.stringify(value)
-
-/** The last moment of the year 9999. */
-const LAST_MS = 253_402_300_799_999
 
 /** Only what says when; moments that a program gives as a number become the text that everybody reads. */
 function timingFields(given: Given): Given {
@@ -120,8 +104,7 @@ function timingFields(given: Given): Given {
   for (const name of TIMING_FIELDS) {
     if (!Object.hasOwn(given, name) || given[name] === undefined) continue
     const value = given[name]
-    const isMoment = MOMENTS.includes(name) && typeof value === 'number' && Number.isInteger(value)
-    fields[name] = isMoment && value >= 0 && value <= LAST_MS ? formatInstant(instant(value)) : value
+    fields[name] = MOMENTS.includes(name) && typeof value === 'number' ? formatInstant(instant(value)) : value
   }
   return fields
 }

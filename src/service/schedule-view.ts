@@ -1,5 +1,5 @@
 import type { RetryPolicyView } from '../contract/retry-policy.ts'
-import type { ScheduleRulesView, ScheduleTimingView, ScheduleView } from '../contract/schedule.ts'
+import type { ScheduleTimingView, ScheduleView } from '../contract/schedule.ts'
 import type { ExecutorInput } from '../contract/executor.ts'
 import type { OmittedPayload } from '../contract/common.ts'
 import type { ScheduleDelivery } from '../contract/target.ts'
@@ -7,7 +7,7 @@ import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { maskedExecutor } from '../core/executor/masked.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import { withPolicyInForce, type RetryPolicy } from '../core/run/retry-policy.ts'
-import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
+import { ruleFieldsOf } from '../core/schedule/rule-fields.ts'
 import { sentenceFor } from '../core/time/sentence.ts'
 import { storeTiming, type StoredTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
@@ -54,7 +54,7 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     fires: row.fires,
     session: sessionWordOf(row),
     lane: row.lane,
-    ...viewRules(row.rules),
+    ...ruleFieldsOf(row.rules),
     retry_policy: row.retryPolicy === null ? null : viewRetryPolicy(row.retryPolicy),
     timeout_seconds: row.timeoutSeconds,
     delete_after_run: row.deleteAfterRun,
@@ -97,27 +97,6 @@ function viewTiming(timing: Timing): ScheduleTimingView {
   const { everyMs: _everyMs, ...stored } = storeTiming(timing) as ScheduleTimingView & StoredTiming
   return timing.kind === 'every' ? { ...stored, ...everyField(timing.intervalMs) } : stored
 }
-
-const viewRules = (rules: ScheduleRules): ScheduleRulesView => ({
-  misfire_policy: rules.misfirePolicy,
-  catchup_limit: rules.catchupLimit,
-  catchup_window_seconds: rules.catchupWindowSeconds,
-  overlap_action: rules.overlapAction,
-  max_parallel: rules.maxParallel,
-  failure_action: rules.failureAction,
-  failure_options: {
-    ladder_seconds: rules.failureOptions.ladderSeconds,
-    threshold: rules.failureOptions.threshold,
-    cooldown_seconds: rules.failureOptions.cooldownSeconds,
-  },
-  concurrency_policy: rules.concurrencyPolicy,
-  max_concurrency: rules.maxConcurrency,
-  queue_depth: rules.queueDepth,
-  max_fires: rules.maxFires,
-  jitter_ms: rules.jitterMs,
-  alert_after: rules.alertAfter ?? null,
-  max_lateness_seconds: rules.maxLatenessSeconds ?? null,
-})
 
 /** A retry policy in the names of the wire. */
 export const viewRetryPolicy = (policy: RetryPolicy): RetryPolicyView => ({

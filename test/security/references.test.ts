@@ -17,7 +17,7 @@ const PLAIN: readonly string[] = [
   ...['payload', 'payload.*', 'params.*', 'tasks[].params.*', 'retry_policy.*', 'tasks[].retry_policy.*'],
   // When.
   ...['at', 'cron', 'cron_expr', 'expr', 'rrule', 'timezone', 'tz', 'exclude[]', 'schedule.expr', 'schedule.tz'],
-  ...['patch.schedule.expr', 'patch.schedule.tz'],
+  ...['exclude[].from', 'exclude[].to', 'exclude[].*', 'patch.schedule.expr', 'patch.schedule.tz'],
   // Conditions on what a probe has seen.
   ...['probe.when', 'probe.changed'],
   // Filters and places in lists of its own.

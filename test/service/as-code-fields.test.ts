@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { asCodeDocument } from '../../src/contract/as-code.ts'
-import type { ScheduleInput } from '../../src/contract/schedule.ts'
+import { readShape } from '../../src/contract/read-shape.ts'
+import { scheduleFields } from '../../src/contract/schedule-fields.ts'
+import { scheduleInput, type ScheduleInput } from '../../src/contract/schedule.ts'
 import { SCHEDULE_SYNONYMS } from '../../src/core/as-code/kinds.ts'
 import { inlineAgentId } from '../../src/core/executor/inline-agent.ts'
 import { agentId, orgId, scheduleId } from '../../src/core/ids.ts'
 import { UTC } from '../../src/core/time/zone.ts'
 import { DOCUMENT_FIELDS, writtenSchedule } from '../../src/service/as-code/schedule-fields.ts'
-import { parseSchedule, SCHEDULE_FIELDS } from '../../src/service/schedule-input.ts'
+import { parseSchedule } from '../../src/service/schedule-input.ts'
 import { newSchedule } from '../../src/service/new-schedule.ts'
 import { NOW } from '../support/builders.ts'
 
@@ -80,7 +82,8 @@ function written(input: ScheduleInput): Readonly<Record<string, unknown>> {
     inline === undefined
       ? { id: agentId('writer'), executor: { kind: 'echo' as const }, defaultSession: null }
       : { id: inlineAgentId(inline.kind, id), executor: inline, defaultSession: null }
-  const read = parseSchedule(input, { now: NOW, defaultZone: UTC, agent, existing: null })
+  const fields = readShape(scheduleInput, input)
+  const read = fields.ok ? parseSchedule(fields.value, { now: NOW, defaultZone: UTC, agent, existing: null }) : fields
   if (!read.ok) throw new Error(JSON.stringify(read.flaws))
   const row = newSchedule(read.value, { caller: { orgId: orgId('acme'), principal: null }, now: NOW, id })
   const names = { agents: new Map([['writer', 'Writer']]), targets: new Map([['tgt_1', 'Ops']]) }
@@ -91,7 +94,7 @@ describe('a schedule in a document', () => {
   it('has a field for everything that a schedule can be given', () => {
     const synonyms: readonly string[] = SCHEDULE_SYNONYMS
     expect(new Set(DOCUMENT_FIELDS)).toEqual(
-      new Set([...SCHEDULE_FIELDS.filter((name) => !synonyms.includes(name)), 'agent']),
+      new Set([...Object.keys(scheduleFields).filter((name) => !synonyms.includes(name)), 'agent']),
     )
     expect(Object.keys(SAMPLES).toSorted()).toEqual([...DOCUMENT_FIELDS].toSorted())
   })

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { agentId, sessionKey } from '../../src/core/ids.ts'
-import { describeFlaw } from '../../src/core/input.ts'
+import { readShape } from '../../src/contract/read-shape.ts'
+import { scheduleInput, schedulePatch } from '../../src/contract/schedule.ts'
+import { describeFlaw, type Parsed } from '../../src/core/input.ts'
+import { parseObject } from '../../src/core/input-fields.ts'
 import { formatInstant, later } from '../../src/core/instant.ts'
 import { nextOccurrence } from '../../src/core/time/timing.ts'
 import { parseZone, UTC, type Zone } from '../../src/core/time/zone.ts'
@@ -18,8 +21,13 @@ interface Over {
   readonly agent?: WokenAgent
 }
 
-const parse = (input: unknown, over: Over = {}) =>
-  parseSchedule(input, { now: NOW, defaultZone: UTC, agent: AGENT, existing: null, ...over })
+/** As every way in reads it: its shape by the schema, and then what it is as a whole. */
+function parse(input: unknown, over: Over = {}): Parsed<ReadSchedule> {
+  const context = { now: NOW, defaultZone: UTC, agent: AGENT, existing: null, ...over }
+  const object = parseObject('schedule', input)
+  const fields = object.ok ? readShape(context.existing === null ? scheduleInput : schedulePatch, input) : object
+  return fields.ok ? parseSchedule(fields.value, context) : fields
+}
 
 function read(input: unknown, over: Over = {}): ReadSchedule {
   const answer = parse(input, over)

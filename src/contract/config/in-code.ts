@@ -1,10 +1,6 @@
+import { camelCase, type CamelCase } from '../../core/letter-case.ts'
 import type { Key, KeyTree, OpenGroup } from './key.ts'
 import type { Layer } from './tree.ts'
-
-/** `max_queue` is `maxQueue` in the code. */
-type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
-  ? `${First}${Capitalize<CamelCase<Rest>>}`
-  : Name
 
 /** What a tree of keys reads, under the names that the code has for it. */
 export type SettingsOf<Tree> = {
@@ -28,8 +24,6 @@ export type GivenOf<Tree> = {
 }
 
 type Values = Readonly<Record<string, unknown>>
-
-const camelCase = (name: string): string => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
 /** The values of a tree of keys under the names of the code. What else was given with them is left out. */
 export function inCode<Tree extends KeyTree>(tree: Tree, values: Values): SettingsOf<Tree> {

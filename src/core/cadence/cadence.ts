@@ -1,4 +1,4 @@
-import { flawed, integerField, parsed, parseFields, type Flaw, type Parsed } from '../input.ts'
+import type { Flaw } from '../input.ts'
 import { SECOND_MS } from '../instant.ts'
 
 /** How far the interval of a schedule may move by itself. The interval it was given is where it starts and returns to. */
@@ -24,58 +24,36 @@ export const USUAL_STRETCH = 2
 export const USUAL_QUIET_AFTER = 1
 
 /** A step of more than this goes from one bound to the other. */
-const MOST_STRETCH = 10
+export const MAX_STRETCH = 10
 
 /** Nobody waits longer than a year for the next look, as with proposals. */
-const MOST_SECONDS = 366 * 86_400
+export const MAX_CADENCE_SECONDS = 366 * 86_400
 
-const FIELDS = {
-  min_seconds: integerField({ min: 1, max: MOST_SECONDS }),
-  max_seconds: integerField({ min: 1, max: MOST_SECONDS }),
-  stretch: parseStretch,
-  quiet_after: integerField({ min: 1, max: 1_000 }),
+/** A cadence as it is given. */
+export type CadenceFields = Pick<StoredCadence, 'min_seconds' | 'max_seconds'> & {
+  readonly [Name in 'stretch' | 'quiet_after']?: number | undefined
 }
 
-function parseStretch(field: string, value: unknown): Parsed<number> {
-  const allowed = `a number from 1 to ${MOST_STRETCH}`
-  if (typeof value !== 'number' || !Number.isFinite(value))
-    return flawed({ field, value, message: 'must be a number', allowed })
-  return value < 1 || value > MOST_STRETCH
-    ? flawed({ field, value, message: 'is out of range', allowed })
-    : parsed(value)
-}
-
-/** Reads the cadence of a schedule whose own interval is this long: it has to lie between the bounds. */
-export function parseCadence(field: string, value: unknown, intervalMs: number | null): Parsed<Cadence> {
-  const read = parseFields(field, value, FIELDS)
-  if (!read.ok) return read
-  const { min_seconds: minSeconds, max_seconds: maxSeconds, stretch, quiet_after: quietAfter } = read.value
-  if (minSeconds === undefined || maxSeconds === undefined)
-    return flawed([
-      ...(minSeconds === undefined ? [missing(`${field}.min_seconds`)] : []),
-      ...(maxSeconds === undefined ? [missing(`${field}.max_seconds`)] : []),
-    ])
-  const flaw = outOfBounds(field, { minSeconds, maxSeconds }, intervalMs)
-  if (flaw !== null) return flawed(flaw)
-  return parsed({
-    minSeconds,
-    maxSeconds,
-    stretch: stretch ?? USUAL_STRETCH,
-    quietAfter: quietAfter ?? USUAL_QUIET_AFTER,
-  })
-}
-
-const missing = (field: string): Flaw => ({
-  field,
-  value: undefined,
-  message: 'is missing',
-  allowed: `a whole number from 1 to ${MOST_SECONDS}`,
+/** A cadence with what is usual where it does not say. */
+export const cadenceOf = (given: CadenceFields): Cadence => ({
+  minSeconds: given.min_seconds,
+  maxSeconds: given.max_seconds,
+  stretch: given.stretch ?? USUAL_STRETCH,
+  quietAfter: given.quiet_after ?? USUAL_QUIET_AFTER,
 })
+
+/** What is wrong with the bounds of a schedule whose own interval is this long: it has to lie between them. */
+export function cadenceFlaws(field: string, value: unknown, intervalMs: number): readonly Flaw[] {
+  const { min_seconds: minSeconds, max_seconds: maxSeconds } = Object(value) as Partial<StoredCadence>
+  if (typeof minSeconds !== 'number' || typeof maxSeconds !== 'number') return []
+  const flaw = outOfBounds(field, { minSeconds, maxSeconds }, intervalMs)
+  return flaw === null ? [] : [flaw]
+}
 
 function outOfBounds(
   field: string,
   { minSeconds, maxSeconds }: Pick<Cadence, 'minSeconds' | 'maxSeconds'>,
-  intervalMs: number | null,
+  intervalMs: number,
 ): Flaw | null {
   if (maxSeconds < minSeconds)
     return {
@@ -84,7 +62,6 @@ function outOfBounds(
       message: 'must not be below min_seconds',
       allowed: `a whole number from ${minSeconds} on`,
     }
-  if (intervalMs === null) return null
   const every = intervalMs / SECOND_MS
   if (minSeconds > every)
     return {

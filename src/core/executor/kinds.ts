@@ -1,3 +1,4 @@
+import { flawed, parsed, parseWord, type Parsed } from '../input.ts'
 import type { ExecutorSpec } from './kind.ts'
 import { CHAT } from './kinds/chat.ts'
 import { COMMAND } from './kinds/command.ts'
@@ -24,6 +25,15 @@ export type InlineKind = Extract<KnownExecutor, { readonly isInline: true }>['ki
 export const INLINE_EXECUTOR_KINDS = EXECUTORS.filter(({ isInline }) => isInline).map(
   ({ kind }) => kind,
 ) as readonly InlineKind[]
+
+/** Reads the kind of an executor that a schedule brings with it. */
+export function parseInlineKind(field: string, value: unknown): Parsed<InlineKind> {
+  const word = parseWord(field, value, EXECUTOR_KINDS)
+  if (!word.ok) return word
+  const kind = INLINE_EXECUTOR_KINDS.find((one) => one === word.value)
+  if (kind !== undefined) return parsed(kind)
+  return flawed({ field, value: word.value, message: 'belongs to an agent', allowed: INLINE_EXECUTOR_KINDS.join(', ') })
+}
 
 /** What is known of each kind. */
 export const SPEC_OF = Object.fromEntries(EXECUTORS.map((spec) => [spec.kind, spec])) as Readonly<

@@ -51,11 +51,11 @@ export const MOST_TIMEOUT_SECONDS = 60
 /** The largest answer that is looked at. */
 export const LARGEST_SIGHT = 256 * 1024
 
-const LONGEST_URL = 8_192
-const LONGEST_BODY = 16_384
-const MOST_HEADERS = 32
-const MOST_ARGS = 64
-const LONGEST_WORD = 4_096
+export const MAX_URL_LENGTH = 8_192
+export const MAX_BODY_LENGTH = 16_384
+export const MAX_HEADERS = 32
+export const MAX_ARGS = 64
+export const MAX_WORD_LENGTH = 4_096
 
 type Read<T> = (field: string, value: unknown) => Parsed<T>
 
@@ -85,6 +85,17 @@ export function parseProbe(field: string, value: unknown): Parsed<Probe> {
   return flaws.length > 0 ? flawed(flaws) : read
 }
 
+/**
+ * Reads a probe as it is sent. Header values that were shown hidden stand for those it had, which only whoever keeps the
+ * probe can put back.
+ */
+export function parseSentProbe(field: string, value: unknown): Parsed<Probe> {
+  const { headers } = Object(value) as { readonly headers?: unknown }
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return parseProbe(field, value)
+  const known = Object.entries(headers).filter(([, text]) => text !== HIDDEN)
+  return parseProbe(field, { ...(value as object), headers: Object.fromEntries(known) as unknown })
+}
+
 /** Null stands for what is left out. */
 const withoutNulls = (value: object): object =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null))
@@ -96,7 +107,7 @@ const READERS: Readonly<Record<ProbeKind, Read<Probe>>> = {
       url: parseUrl,
       method: wordField(PROBE_METHODS),
       headers: parseHeaders,
-      body: plainText({ min: 0, max: LONGEST_BODY }),
+      body: plainText({ min: 0, max: MAX_BODY_LENGTH }),
     })
     if (!read.ok) return read
     const { url, method, headers, body } = read.value
@@ -198,7 +209,7 @@ function plainText(bounds: { readonly min: number; readonly max: number }): Read
 }
 
 function parseUrl(field: string, value: unknown): Parsed<string> {
-  const text = plainText({ min: 1, max: LONGEST_URL })(field, value)
+  const text = plainText({ min: 1, max: MAX_URL_LENGTH })(field, value)
   if (!text.ok) return text
   const allowed = 'an address such as https://example.com/path'
   const url = URL.canParse(text.value) ? new URL(text.value) : null
@@ -220,13 +231,13 @@ function parseHeaders(field: string, value: unknown): Parsed<Readonly<Record<str
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return flawed({ field, value: undefined, message: 'must be an object', allowed })
   const entries = Object.entries(value as Readonly<Record<string, unknown>>)
-  if (entries.length > MOST_HEADERS)
-    return flawed({ field, value: undefined, message: `has more than ${MOST_HEADERS} headers`, allowed })
+  if (entries.length > MAX_HEADERS)
+    return flawed({ field, value: undefined, message: `has more than ${MAX_HEADERS} headers`, allowed })
   const flaws = entries.flatMap(([name, text]): readonly Flaw[] => {
     const of = `${field}.${name}`
     if (!HEADER_NAME.test(name)) return [{ field: of, value: undefined, message: 'is not the name of a header' }]
     if (TRANSPORT.test(name)) return [{ field: of, value: undefined, message: 'is set by the connection itself' }]
-    const read = plainText({ min: 0, max: LONGEST_WORD })(of, text)
+    const read = plainText({ min: 0, max: MAX_WORD_LENGTH })(of, text)
     if (!read.ok) return read.flaws
     if (read.value === HIDDEN)
       return [{ field: of, value: undefined, message: 'is hidden here; send the value itself' }]
@@ -239,17 +250,17 @@ function parseHeaders(field: string, value: unknown): Parsed<Readonly<Record<str
 const HIDDEN = '***'
 
 function absolutePath(field: string, value: unknown): Parsed<string> {
-  const text = plainText({ min: 1, max: LONGEST_WORD })(field, value)
+  const text = plainText({ min: 1, max: MAX_WORD_LENGTH })(field, value)
   if (!text.ok) return text
   const isPlain = text.value.startsWith('/') && text.value.split('/').every((part) => part !== '..' && part !== '.')
   return isPlain ? text : flawed({ field, value, message: 'must be an absolute path without . and ..' })
 }
 
 function parseArgs(field: string, value: unknown): Parsed<readonly string[]> {
-  const allowed = `up to ${MOST_ARGS} texts, one for each argument`
-  if (!Array.isArray(value) || value.length > MOST_ARGS)
+  const allowed = `up to ${MAX_ARGS} texts, one for each argument`
+  if (!Array.isArray(value) || value.length > MAX_ARGS)
     return flawed({ field, value: undefined, message: 'must be a list of arguments', allowed })
-  const read = plainText({ min: 0, max: LONGEST_WORD })
+  const read = plainText({ min: 0, max: MAX_WORD_LENGTH })
   const flaws = (value as readonly unknown[]).flatMap((arg, index) => {
     const one = read(`${field}.${index}`, arg)
     return one.ok ? [] : one.flaws

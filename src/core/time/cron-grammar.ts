@@ -28,15 +28,17 @@ const NICKNAMES: Readonly<Record<string, string>> = {
 const SHAPE = '5 fields (minute hour day-of-month month day-of-week), 6 with a second in front, 7 with a year behind'
 
 /** No expression a person writes is longer; a limit keeps the work for a hostile one small. */
-const LONGEST_TEXT = 4000
+export const MAX_CRON_LENGTH = 4000
 
 /** Reads an expression. Each field that is wrong yields one flaw, with its place in the text. */
 export function parseCron(field: string, value: unknown): Parsed<CronExpression> {
   if (typeof value !== 'string')
     return flawed({ field, value, message: 'must be a cron expression', allowed: SHAPE, position: 0 })
   const flaw = (complaint: Complaint): Flaw => ({ field, value, ...complaint })
-  if (value.length > LONGEST_TEXT)
-    return flawed(flaw({ message: 'is too long', allowed: `up to ${LONGEST_TEXT} characters`, position: LONGEST_TEXT }))
+  if (value.length > MAX_CRON_LENGTH)
+    return flawed(
+      flaw({ message: 'is too long', allowed: `up to ${MAX_CRON_LENGTH} characters`, position: MAX_CRON_LENGTH }),
+    )
   const pieces = splitFields(value)
   const nickname = pieces[0]
   if (nickname?.text.startsWith('@') === true) {

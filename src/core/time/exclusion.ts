@@ -18,12 +18,12 @@ export interface Exclusion {
 }
 
 /** Enough for the holidays of fifty years; the search steps over each of them at most a few times. */
-const MOST_EXCLUSIONS = 1000
+export const MAX_EXCLUSIONS = 1000
 
 /** Reads a list of dates `YYYY-MM-DD` and windows `{from, to}`, in any order. */
 export function parseExclusion(field: string, value: unknown): Parsed<Exclusion> {
-  const allowed = `a list of up to ${MOST_EXCLUSIONS} dates YYYY-MM-DD and windows {"from", "to"}`
-  if (!Array.isArray(value) || value.length > MOST_EXCLUSIONS)
+  const allowed = `a list of up to ${MAX_EXCLUSIONS} dates YYYY-MM-DD and windows {"from", "to"}`
+  if (!Array.isArray(value) || value.length > MAX_EXCLUSIONS)
     return flawed({ field, value, message: 'must be a list of dates and windows', allowed })
   const flaws: Flaw[] = []
   const dates: number[] = []

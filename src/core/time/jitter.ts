@@ -4,11 +4,11 @@ import { shortestInterval } from './shortest-interval.ts'
 import type { Timing } from './timing.ts'
 
 /** A bound for a schedule that fires only once and so has no shortest interval. */
-const LARGEST_JITTER_MS = 366 * DAY_MS
+export const MAX_JITTER_MS = 366 * DAY_MS
 
 /** Reads the largest jitter of a schedule. It stays below the shortest interval so that occurrences keep their order. */
 export function parseJitter(field: string, value: unknown, timing: Timing): Parsed<DurationMs> {
-  const whole = parseInteger(field, value, { min: 0, max: LARGEST_JITTER_MS })
+  const whole = parseInteger(field, value, { min: 0, max: MAX_JITTER_MS })
   if (!whole.ok) return whole
   const shortest = whole.value === 0 ? null : shortestInterval(timing)
   if (shortest === null || whole.value < shortest) return parsed(durationMs(whole.value))

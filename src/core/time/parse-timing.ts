@@ -1,13 +1,22 @@
 import { addAll } from '../long-lists.ts'
-import { misplacedCadence, parseCadence, type Cadence } from '../cadence/cadence.ts'
-import { flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../input.ts'
-import { durationMs, instant, parseMoment, type Instant } from '../instant.ts'
-import { DAY_MATCHES, DST_POLICIES, type DayMatch, type DstPolicy } from './cron.ts'
+import { cadenceOf, type CadenceFields } from '../cadence/cadence.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { durationMs, parseMoment, type Instant } from '../instant.ts'
+import type { DayMatch, DstPolicy } from './cron.ts'
 import { parseCron } from './cron-grammar.ts'
 import { parseExclusion, type Exclusion } from './exclusion.ts'
 import { parseRule } from './rrule.ts'
 import { nextOccurrence, type Timing } from './timing.ts'
-import { findField, findKind, type Given, type Input } from './timing-fields.ts'
+import {
+  findField,
+  intervalOf,
+  isGiven,
+  planIn,
+  timingFlaws,
+  ZONE_NAMES,
+  type Given,
+  type Input,
+} from './timing-fields.ts'
 import { parseZone, type Zone } from './zone.ts'
 
 export interface TimingContext {
@@ -19,20 +28,15 @@ export interface TimingContext {
   readonly isStored?: boolean | undefined
 }
 
-/** Every tick of `every` must be at least a second away from the next, and no person plans in intervals of centuries. */
-const SHORTEST_MS = 1000
-const LONGEST_MS = 100 * 366 * 86_400_000
-
-/** Reads the fields of a schedule that say when it fires. All flaws are found, not only the first. */
+/**
+ * Makes a timing of the fields of a schedule that say when it fires. Each by itself was read by the schema of schedules;
+ * here it is judged what depends on other fields, on the zone and on the time. All flaws are found, not only the first.
+ */
 export function parseTiming(input: Input, context: TimingContext): Parsed<Timing> {
-  const flaws: Flaw[] = []
+  const flaws: Flaw[] = [...timingFlaws(input, true)]
+  const given = planIn(input)
   const common = readCommon(input, context, flaws)
-  const kind = findKind(input, flaws)
-  const plan = kind === null ? null : readPlan(kind, { input, common, context, flaws })
-  if (plan !== null && plan.kind !== 'every' && !(plan.kind === 'rrule') && isGiven(input, 'anchor'))
-    flaws.push(misplacedAnchor(input['anchor']))
-  if (plan !== null && plan.kind !== 'every' && isGiven(input, 'cadence'))
-    flaws.push(misplacedCadence(input['cadence']))
+  const plan = given === null ? null : readPlan(given, { input, common, context, flaws })
   return plan === null || flaws.length > 0 ? flawed(flaws) : parsed(plan)
 }
 
@@ -46,15 +50,6 @@ interface Common {
   readonly exclude: Exclusion | null
 }
 
-const isGiven = (input: Input, name: string): boolean => input[name] !== undefined && input[name] !== null
-
-const misplacedAnchor = (value: unknown): Flaw => ({
-  field: 'anchor',
-  value,
-  message: 'belongs to every_seconds or rrule',
-  allowed: 'leave it out',
-})
-
 /** Notes the flaws of an answer and goes on without it. */
 function keep<T>(answer: Parsed<T>, flaws: Flaw[]): T | null {
   if (answer.ok) return answer.value
@@ -64,27 +59,16 @@ function keep<T>(answer: Parsed<T>, flaws: Flaw[]): T | null {
 
 function readCommon(input: Input, context: TimingContext, flaws: Flaw[]): Common {
   const optional = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>): T | null =>
-    isGiven(input, name) ? keep(parse(name, input[name]), flaws) : null
-  const zoneField = findField(input, ['timezone', 'tz'], flaws)
+    isGiven(input[name]) ? keep(parse(name, input[name]), flaws) : null
+  const zoneField = findField(input, ZONE_NAMES)
   const ownZone = zoneField === null ? null : keep(parseZone(zoneField.name, zoneField.value), flaws)
-  const dst = optional('dst', (field, value) => parseWord(field, value, DST_POLICIES))
-  const dayMatch = optional('day_match', (field, value) => parseWord(field, value, DAY_MATCHES))
-  const startsAt = optional('starts_at', parseMoment)
-  const endsAt = optional('ends_at', parseMoment)
-  if (startsAt !== null && endsAt !== null && endsAt <= startsAt)
-    flaws.push({
-      field: 'ends_at',
-      value: input['ends_at'],
-      message: 'must be after starts_at',
-      allowed: 'a later time',
-    })
   return {
     ownZone,
     zone: ownZone ?? context.defaultZone,
-    dst: dst ?? 'vixie',
-    dayMatch: dayMatch ?? 'or',
-    startsAt,
-    endsAt,
+    dst: (input['dst'] as DstPolicy | null | undefined) ?? 'vixie',
+    dayMatch: (input['day_match'] as DayMatch | null | undefined) ?? 'or',
+    startsAt: optional('starts_at', parseMoment),
+    endsAt: optional('ends_at', parseMoment),
     exclude: optional('exclude', parseExclusion),
   }
 }
@@ -110,12 +94,10 @@ function readPlan(given: Given, reading: Reading): Timing | null {
       return timing
     }
     case 'every': {
-      const intervalMs = keep(parseInterval(given), flaws)
       const anchor = readAnchor(reading) ?? context.now
-      const cadence = readCadence(reading, intervalMs)
-      if (intervalMs === null) return null
-      const plan = { kind: 'every', ...limits, intervalMs: durationMs(intervalMs), anchor } as const
-      return cadence === null ? plan : { ...plan, cadence }
+      const plan = { kind: 'every', ...limits, intervalMs: durationMs(intervalOf(given)), anchor } as const
+      const cadence = (reading.input['cadence'] ?? null) as CadenceFields | null
+      return cadence === null ? plan : { ...plan, cadence: cadenceOf(cadence) }
     }
     case 'cron': {
       const expression = keep(parseCron(given.name, given.value), flaws)
@@ -140,27 +122,10 @@ const ruledOut = ({ name: field, value }: Given): Flaw => ({
 })
 
 const readAnchor = ({ input, flaws }: Reading): Instant | null =>
-  isGiven(input, 'anchor') ? keep(parseMoment('anchor', input['anchor']), flaws) : null
+  isGiven(input['anchor']) ? keep(parseMoment('anchor', input['anchor']), flaws) : null
 
-const readCadence = ({ input, flaws }: Reading, intervalMs: number | null): Cadence | null =>
-  isGiven(input, 'cadence') ? keep(parseCadence('cadence', input['cadence'], intervalMs), flaws) : null
-
-function parseAt(given: Given, now: Instant): Parsed<Instant> {
-  const { name: field, value } = given
-  const at = given.unit === 'ms' ? parseEpochMs(field, value) : parseMoment(field, value)
+function parseAt({ name: field, value }: Given, now: Instant): Parsed<Instant> {
+  const at = parseMoment(field, value)
   if (!at.ok || at.value > now) return at
   return flawed({ field, value, message: 'is in the past', allowed: 'a time in the future' })
-}
-
-/** The last moment of the year 9999, so that the answer can be printed. */
-function parseEpochMs(field: string, value: unknown): Parsed<Instant> {
-  const whole = parseInteger(field, value, { min: 0, max: 253_402_300_799_999 })
-  return whole.ok ? parsed(instant(whole.value)) : whole
-}
-
-function parseInterval(given: Given): Parsed<number> {
-  const unitMs = given.unit === 'ms' ? 1 : 1000
-  const bounds = { min: SHORTEST_MS / unitMs, max: LONGEST_MS / unitMs }
-  const whole = parseInteger(given.name, given.value, bounds)
-  return whole.ok ? parsed(whole.value * unitMs) : whole
 }

@@ -31,10 +31,13 @@ export interface RecurrenceRule {
 /** Where a rule that does not end by itself is given up, the same instant as for cron. */
 const HORIZON = instant(dayFromCivil({ year: LAST_YEAR + 1, month: 1, day: 1 }) * 86_400_000 - 1)
 
+/** The longest text of a rule. */
+export const MAX_RULE_LENGTH = 2_000
+
 /** Reads a rule, with or without `RRULE:` in front and a DTSTART line above. */
 export function parseRule(field: string, value: unknown, context: RuleContext): Parsed<RecurrenceRule> {
   const allowed = 'an RFC 5545 rule such as FREQ=WEEKLY;BYDAY=MO;BYHOUR=9'
-  if (typeof value !== 'string' || value.length > 2000)
+  if (typeof value !== 'string' || value.length > MAX_RULE_LENGTH)
     return flawed({ field, value, message: 'must be a recurrence rule', allowed })
   const lines = splitLines(value)
   if ('message' in lines) return flawed({ field, value, ...lines })

@@ -59,7 +59,7 @@ export const UTC: Zone = { name: 'UTC', memory: { current: ALWAYS, years: new Ma
 const zones = new Map<string, Zone>([['UTC', UTC]])
 
 /** Longer than the name of any zone. */
-const MAX_ZONE_NAME = 100
+export const MAX_ZONE_NAME = 100
 
 /** Reads an IANA name in any case. */
 export function parseZone(field: string, value: unknown): Parsed<Zone> {

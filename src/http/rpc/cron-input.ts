@@ -71,9 +71,9 @@ const moved = (flaw: Flaw, within: string): Flaw => {
 }
 
 /** Does something with a schedule; what is wrong with it is said in the names of the params. */
-export async function inParams<T>(within: '' | 'patch.', work: Promise<T>): Promise<T> {
+export async function inParams<T>(within: '' | 'patch.', work: () => Promise<T>): Promise<T> {
   try {
-    return await work
+    return await work()
   } catch (error) {
     if (error instanceof Refusal && error.flaws.length > 0)
       throw invalid(error.flaws.map((flaw) => moved(flaw, within)))

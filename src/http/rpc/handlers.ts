@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { heartbeatInput, type HeartbeatTestAnswer, type HeartbeatView } from '../../contract/heartbeat.ts'
-import { schemaReader } from '../../contract/read-input.ts'
 import type { RpcMethodName, RpcMethods } from '../../http/rpc/methods.ts'
 import { addAll } from '../../core/long-lists.ts'
 import { findBeatRange, getHeartbeat, patchHeartbeat, switchHeartbeat } from '../../service/heartbeat/heartbeats.ts'
@@ -9,8 +8,9 @@ import { countActiveSchedules, countScheduleRuns } from '../../service/schedule-
 import { findSchedules } from '../../service/schedules-find.ts'
 import { changeSchedule, createScheduleFrom } from '../../service/schedules.ts'
 import type { CronRunEntry, CronStatus } from '../../contract/rpc/cron.ts'
+import { schemaReader } from '../../contract/read-input.ts'
 import type { RunView } from '../../contract/run.ts'
-import type { RunNowAnswer } from '../../contract/schedule.ts'
+import { scheduleInput, schedulePatch, type RunNowAnswer } from '../../contract/schedule.ts'
 import type { HttpContext } from '../context.ts'
 import { inParams, newSchedule, scheduleChange } from './cron-input.ts'
 import { viewEntry, viewJob } from './cron-view.ts'
@@ -68,6 +68,9 @@ async function entriesOf(
   return found.slice(offset).map((run) => viewEntry(id, run))
 }
 
+const readNew = schemaReader(scheduleInput)
+const readChange = schemaReader(schedulePatch)
+
 /** Each method calls what REST calls, and presents the answer as GoClaw does. */
 export const RPC_HANDLERS: Handlers = {
   'cron.list': async (call) => {
@@ -83,15 +86,18 @@ export const RPC_HANDLERS: Handlers = {
   'cron.create': async (call) => {
     const { ctx, caller, params } = call
     const { delivery, target } = await deliveryIn(call, params)
-    const input = { ...newSchedule(params), ...delivery }
-    const made = inParams('', createScheduleFrom(ctx.ports, caller, { input, target }))
+    const given = { ...newSchedule(params), ...delivery }
+    const made = inParams('', async () => createScheduleFrom(ctx.ports, caller, { input: readNew(given), target }))
     return { job: viewJob(await changing(call, made)) }
   },
   'cron.update': async (call) => {
     const { ctx, caller, params } = call
-    const { delivery, target } = await inParams('patch.', deliveryIn(call, params.patch))
-    const change = { ...scheduleChange(params.patch), ...delivery }
-    const changed = inParams('patch.', changeSchedule(ctx.ports, caller, { id: jobIn(params), change, target }))
+    const { delivery, target } = await inParams('patch.', () => deliveryIn(call, params.patch))
+    const given = { ...scheduleChange(params.patch), ...delivery }
+    const id = jobIn(params)
+    const changed = inParams('patch.', async () =>
+      changeSchedule(ctx.ports, caller, { id, change: readChange(given), target }),
+    )
     return { job: viewJob(await changing(call, changed)) }
   },
   'cron.delete': async (call) => {

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { MISFIRE_POLICIES, OVERLAP_ACTIONS } from '../../core/schedule/schedule-rules.ts'
 import { scheduleFields as fields } from '../../contract/schedule-fields.ts'
 import type { ScheduleInput } from '../../contract/schedule.ts'
 import { anyObject } from '../../contract/common.ts'
@@ -25,10 +24,8 @@ export const toolFields = {
     '"isolated" (a fresh conversation each time, the default), "main", or a session key',
   ),
   enabled: fields.enabled.describe('false: switched off. true: switched on, from the next moment on'),
-  misfire_policy: fields.misfire_policy.describe(
-    `What happens with moments that were missed: ${MISFIRE_POLICIES.join(', ')}`,
-  ),
-  overlap_action: fields.overlap_action.describe(`When the previous run still goes on: ${OVERLAP_ACTIONS.join(', ')}`),
+  misfire_policy: fields.misfire_policy.describe('What happens with moments that were missed'),
+  overlap_action: fields.overlap_action.describe('What happens when the previous run still goes on'),
   timeout_seconds: fields.timeout_seconds.describe('SECONDS an attempt may take'),
   description: fields.description.describe('Why it is there, for people'),
 }

@@ -9,7 +9,7 @@ import { loadSealingKey } from '../../store/sealed.ts'
 import type { Caller } from '../caller.ts'
 import { letOthers } from '../in-pieces.ts'
 import type { Ports } from '../ports.ts'
-import { placeOf, pointerOf, readDocument, type Items } from './document.ts'
+import { itemsOf, placeOf, pointerOf, type Items } from './document.ts'
 import { documentOf, readKinds } from './export.ts'
 import { compare, type Asked } from './plan.ts'
 import { leftOver, type Left } from './prune.ts'
@@ -22,7 +22,7 @@ export type May = (permission: Permission) => boolean
 
 /** A document, how it is to be carried out, and what whoever brings it may do. */
 export interface Applying extends ApplyFilter {
-  readonly document: unknown
+  readonly document: AsCodeDocument
   readonly may: May
 }
 
@@ -58,7 +58,7 @@ interface Carrying {
 const TRIES = 5
 
 async function carryOut(ports: Ports, asking: Caller, { applying, isTrial }: Carrying): Promise<PlanView> {
-  const items = readDocument(applying.document)
+  const items = itemsOf(applying.document)
   const named = AS_CODE_KINDS.filter((kind) => items[kind] !== undefined)
   requireAll(
     applying.may,

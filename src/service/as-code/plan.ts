@@ -1,3 +1,5 @@
+import { readShape } from '../../contract/read-shape.ts'
+import { scheduleInput } from '../../contract/schedule.ts'
 import { clearNames, type Called } from '../../core/as-code/match.ts'
 import { pick, type Fields } from '../../core/as-code/same.ts'
 import type { Flaw } from '../../core/input.ts'
@@ -7,7 +9,7 @@ import { sentenceFor } from '../../core/time/sentence.ts'
 import type { AgentRow } from '../../store/agents.ts'
 import { readBudget } from '../budget-row.ts'
 import { inPieces } from '../in-pieces.ts'
-import { TIMING_FIELDS } from '../schedule-timing.ts'
+import { TIMING_FIELDS } from '../../core/time/timing-fields.ts'
 import { budgetKey, budgetName } from './budget-fields.ts'
 import type { Item, Items } from './document.ts'
 import { place, type NamedItem, type Placed } from './meanings.ts'
@@ -99,7 +101,8 @@ const bySentence = ({ stored: { zone } }: Context, items: readonly Item[]): read
     const named = byName(item)
     if (named.name !== null) return named
     const context = { now: BEFORE_EVERYTHING, defaultZone: zone }
-    const timing = parseTiming(pick(item.fields, TIMING_FIELDS), context)
+    const read = readShape(scheduleInput, pick(item.fields, TIMING_FIELDS))
+    const timing = read.ok ? parseTiming(read.value, context) : read
     return { item, name: timing.ok ? sentenceFor(timing.value) : null }
   })
 

@@ -1,4 +1,6 @@
 import type { BudgetTerms } from '../../contract/budget.ts'
+import { scheduleFields as FIELDS } from '../../contract/schedule-fields.ts'
+import type { ScheduleInput } from '../../contract/schedule.ts'
 import { unusual } from '../../core/as-code/compare.ts'
 import { SCHEDULE_SYNONYMS } from '../../core/as-code/kinds.ts'
 import { isFields, pick, type Fields } from '../../core/as-code/same.ts'
@@ -9,7 +11,7 @@ import { defaultMaxRetries } from '../../core/run/retry.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { termsIn } from '../schedule-budget.ts'
-import { parseSchedule, SCHEDULE_FIELDS, type WokenAgent } from '../schedule-input.ts'
+import { parseSchedule, type WokenAgent } from '../schedule-input.ts'
 import { newSchedule } from '../new-schedule.ts'
 import { viewSchedule } from '../schedule-view.ts'
 import { keptPolicy, writtenPolicy } from './agent-fields.ts'
@@ -17,7 +19,7 @@ import { keptPolicy, writtenPolicy } from './agent-fields.ts'
 /** Every name of a schedule in a document but its id, references by name included, in the order in which they are written. */
 export const DOCUMENT_FIELDS: readonly string[] = [
   ...['name', 'description', 'agent'],
-  ...SCHEDULE_FIELDS.filter(
+  ...Object.keys(FIELDS).filter(
     (name) => !['name', 'description', ...(SCHEDULE_SYNONYMS as readonly string[])].includes(name),
   ),
 ]
@@ -85,7 +87,7 @@ function usualFields(row: ScheduleRow, full: Fields, { zone, agent }: Writing): 
   const plan = { ...planOf(full), ...pick(full, ['timezone', 'anchor']) }
   const executor = inlineKindOf(row.agentId) === null ? {} : { executor: row.input['executor'] }
   const context = { now: BEFORE_EVERYTHING, defaultZone: zone, agent, existing: null }
-  const read = parseSchedule({ ...plan, ...executor }, context)
+  const read = parseSchedule({ ...plan, ...executor } as ScheduleInput, context)
   if (!read.ok) return {}
   const { orgId, id } = row
   return shownSchedule(newSchedule(read.value, { caller: { orgId, principal: null }, now: row.createdAt, id }))

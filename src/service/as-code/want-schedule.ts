@@ -1,4 +1,5 @@
-import type { ScheduleInput } from '../../contract/schedule.ts'
+import { readShape } from '../../contract/read-shape.ts'
+import { scheduleInput, type ScheduleInput } from '../../contract/schedule.ts'
 import { changedNames } from '../../core/as-code/compare.ts'
 import { isFields, pick, type Fields } from '../../core/as-code/same.ts'
 import type { Permission } from '../../core/access.ts'
@@ -6,11 +7,11 @@ import { scheduleId, type AgentId } from '../../core/ids.ts'
 import type { Flaw } from '../../core/input.ts'
 import type { AgentRow } from '../../store/agents.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { agentFor } from '../schedule-agent.ts'
+import { accepted, agentFor } from '../schedule-agent.ts'
 import { parseSchedule, type ReadSchedule } from '../schedule-input.ts'
 import { scheduleChange, scheduleCreation } from '../schedules.ts'
 import { newSchedule } from '../new-schedule.ts'
-import { TIMING_FIELDS } from '../schedule-timing.ts'
+import { TIMING_FIELDS } from '../../core/time/timing-fields.ts'
 import { DOCUMENT_FIELDS, scheduleFields, shownSchedule, writtenSchedule, type Writing } from './schedule-fields.ts'
 import { timeoutFlaws } from '../timeout-limit.ts'
 import { flawsOf, hiddenFlaws, madeOf, shownChanges, type Context, type Place, type Wanted } from './wanted.ts'
@@ -59,7 +60,7 @@ async function made(
   around: Surroundings,
 ): Promise<WantedSchedule> {
   const id = scheduleId(base.id)
-  const input = base.item.fields as ScheduleInput
+  const input = accepted(readShape(scheduleInput, base.item.fields))
   const agent = await agentFor(around.agent, { org: stored.org, input, existing: null, id })
   const read = parseSchedule(input, { now, defaultZone: stored.zone, agent, existing: null })
   if (!read.ok) return refused(base, read.flaws)
@@ -81,16 +82,14 @@ async function changed(
   around: Surroundings,
 ): Promise<WantedSchedule> {
   const { fields } = base.item
-  const change = { ...DEFAULTS, ...fields, enabled: undefined } as ScheduleInput
+  const { enabled, ...change } = accepted(readShape(scheduleInput, { ...DEFAULTS, ...fields }))
   const agent = await agentFor(around.agent, { org: stored.org, input: change, existing: known, id: known.id })
   const read = parseSchedule(change, { now, defaultZone: stored.zone, agent, existing: known })
   if (!read.ok) return refused(base, read.flaws)
   const row = rowAfter(known, read.value)
   const tooLong = row.timeoutSeconds === known.timeoutSeconds ? [] : timeoutFlaws(change, stored.org)
   if (tooLong.length > 0) return refused(base, tooLong)
-  const on = fields['enabled'] === undefined || fields['enabled'] === null ? true : fields['enabled']
-  if (typeof on !== 'boolean')
-    return refused(base, [{ field: 'enabled', value: on, message: 'must be true or false', allowed: 'true, false' }])
+  const on = enabled ?? true
   const sides = (of: (row: ScheduleRow) => Fields) => ({
     before: said(of(known), fields),
     after: said({ ...of(row), enabled: on }, fields),

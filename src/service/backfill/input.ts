@@ -1,18 +1,14 @@
 import type { BackfillInput } from '../../contract/backfill.ts'
 import { invalid } from '../../contract/refusals.ts'
 import { BACKFILL_DEFAULTS, type BackfillTerms } from '../../core/backfill/backfill.ts'
-import { formatInstant, type Instant, parseMoment } from '../../core/instant.ts'
+import { formatInstant, momentIn, type Instant } from '../../core/instant.ts'
 import { meantLane } from '../../core/lanes.ts'
 import type { Flaw } from '../../core/input.ts'
-import { collectFlaws, textField } from '../../core/input-fields.ts'
 
 /** What is asked for, with all that was left unsaid; refused when the range is none. */
 export function readTerms(input: BackfillInput, now: Instant): BackfillTerms {
-  const { flaws, keep } = collectFlaws()
-  const from = keep(parseMoment('from', input.from))
-  const to = input.to === undefined ? now : keep(parseMoment('to', input.to))
-  const lane = input.lane === undefined || input.lane === null ? null : keep(textField(LANE)('lane', input.lane))
-  if (from === null || to === null || flaws.length > 0) throw invalid(flaws)
+  const from = momentIn(input.from)
+  const to = input.to === undefined ? now : momentIn(input.to)
   const range = rangeFlaws({ from, to }, input, now)
   if (range.length > 0) throw invalid(range)
   return {
@@ -22,13 +18,11 @@ export function readTerms(input: BackfillInput, now: Instant): BackfillTerms {
     policy: input.policy ?? BACKFILL_DEFAULTS.policy,
     maxActive: input.max_active ?? BACKFILL_DEFAULTS.maxActive,
     spacingMs: input.spacing_ms ?? BACKFILL_DEFAULTS.spacingMs,
-    lane: lane === null ? null : meantLane(lane),
+    lane: typeof input.lane === 'string' ? meantLane(input.lane) : null,
     stopOnFailures: input.stop_on_failures === undefined ? BACKFILL_DEFAULTS.stopOnFailures : input.stop_on_failures,
     deliver: input.deliver ?? BACKFILL_DEFAULTS.deliver,
   }
 }
-
-const LANE = { min: 1, max: 64 }
 
 function rangeFlaws(
   { from, to }: Pick<BackfillTerms, 'from' | 'to'>,

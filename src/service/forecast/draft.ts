@@ -1,6 +1,4 @@
 import type { BudgetEffect, ScheduleForecast, ScheduleForecastInput } from '../../contract/forecast.ts'
-import { invalid } from '../../contract/refusals.ts'
-import type { ScheduleInput } from '../../contract/schedule.ts'
 import { pacedOf, paceInterval, startPace } from '../../core/cadence/pace.ts'
 import { boundsText, everyText } from '../../core/cadence/sentence.ts'
 import { scheduleId, type AgentId } from '../../core/ids.ts'
@@ -13,7 +11,6 @@ import { loadSchedules } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { Caller } from '../caller.ts'
 import { covers } from '../desk/budget-book.ts'
-import { parseObject } from '../../core/input-fields.ts'
 import { accepted, agentFor, known, zoneOf } from '../schedule-agent.ts'
 import { ownBudgetId, ownBudgetOf, termsIn } from '../schedule-budget.ts'
 import { noSchedule } from '../schedule-editing.ts'
@@ -81,7 +78,7 @@ interface Draft {
   /** Null: it is new. */
   readonly existing: ScheduleRow | null
   readonly zone: Zone
-  readonly days: unknown
+  readonly days: number | null | undefined
 }
 
 async function readDraft(
@@ -89,13 +86,10 @@ async function readDraft(
   caller: Caller,
   { input, now }: { readonly input: ScheduleForecastInput; readonly now: Instant },
 ): Promise<Draft> {
-  const object = parseObject('schedule', input)
-  if (!object.ok) throw invalid(object.flaws)
-  const { id, days, ...given } = object.value
+  const { id, days, ...change } = input
   const { orgId } = caller
   const existing = await loadExisting({ database }, caller, id)
   const org = known(await loadOrg(database, orgId), orgId)
-  const change = given as ScheduleInput
   const load = async (agent: AgentId) => (await loadAgents(database, { orgId, ids: [agent] }))[0]
   const agent = await agentFor(load, { org, input: change, existing, id: existing?.id ?? DRAFT })
   const zone = zoneOf(org)
@@ -110,10 +104,9 @@ async function readDraft(
 async function loadExisting(
   { database }: Pick<Looking, 'database'>,
   { orgId }: Caller,
-  id: unknown,
+  id: string | null | undefined,
 ): Promise<ScheduleRow | null> {
   if (id === undefined || id === null) return null
-  if (typeof id !== 'string') throw invalid([{ field: 'id', value: id, message: 'must be a text' }])
   const [found] = await loadSchedules(database, { orgId, ids: [scheduleId(id)] })
   if (found === undefined) throw noSchedule(id)
   return found

@@ -1,7 +1,5 @@
 import type { ForecastFilter, ForecastView } from '../../contract/forecast.ts'
-import { invalid } from '../../contract/refusals.ts'
 import type { BudgetId, OrgId } from '../../core/ids.ts'
-import { parsed, parseInteger } from '../../core/input.ts'
 import { DAY_MS, formatInstant, later, type Instant } from '../../core/instant.ts'
 import { loadBudgets, loadReserved, type BudgetOnRecord } from '../../store/budgets.ts'
 import { loadOrg } from '../../store/orgs.ts'
@@ -27,18 +25,12 @@ import {
 } from './series.ts'
 
 const USUAL_DAYS = 30
-const MOST_DAYS = 92
 
 /** What a forecast looks with. */
 export type Looking = Pick<Ports, 'database' | 'clock' | 'computations'>
 
-/** Reads how many days are wanted. */
-export function daysIn(value: unknown): number {
-  const read =
-    value === undefined || value === null ? parsed(USUAL_DAYS) : parseInteger('days', value, { min: 1, max: MOST_DAYS })
-  if (!read.ok) throw invalid(read.flaws)
-  return read.value
-}
+/** How many days are wanted. */
+export const daysIn = (days: number | null | undefined): number => days ?? USUAL_DAYS
 
 export const windowFrom = (now: Instant, days: number): Window => ({ from: now, to: later(now, days * DAY_MS) })
 

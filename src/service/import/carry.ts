@@ -6,10 +6,10 @@ import {
   type ImportOutcome,
   type ImportReport,
 } from '../../contract/import.ts'
-import { schemaReader } from '../../contract/read-input.ts'
 import { readShape } from '../../contract/read-shape.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
+import { schemaReader } from '../../contract/read-input.ts'
+import { scheduleInput, schedulePatch, type ScheduleInput, type ScheduleView } from '../../contract/schedule.ts'
 import { addAll } from '../../core/long-lists.ts'
 import { agentId } from '../../core/ids.ts'
 import type { Flaw } from '../../core/input.ts'
@@ -246,6 +246,9 @@ const DECIDED = [
   'agent_id',
 ] as const
 
+const readNew = schemaReader(scheduleInput)
+const readChange = schemaReader(schedulePatch)
+
 async function perform(
   context: Context,
   wanted: Wanted,
@@ -257,11 +260,13 @@ async function perform(
   if (existing === undefined) {
     const description = describedWith(mark, wanted.description)
     const off = wanted.enabled ? {} : { enabled: false }
-    return createSchedule(ports, caller, { ...wanted.fields, ...off, name: wanted.name, description })
+    const input = readNew({ ...wanted.fields, ...off, name: wanted.name, description })
+    return createSchedule(ports, caller, input)
   }
   const reset = Object.fromEntries(DECIDED.map((name) => [name, null]))
   const description = remarked(existing.row.description, mark)
-  return changeSchedule(ports, caller, { id: existing.row.id, change: { ...reset, ...wanted.fields, description } })
+  const change = readChange({ ...reset, ...wanted.fields, description })
+  return changeSchedule(ports, caller, { id: existing.row.id, change })
 }
 
 async function ensureAgent(context: Context, agent: AgentInput & { readonly id: string }): Promise<void> {

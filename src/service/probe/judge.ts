@@ -2,7 +2,7 @@ import { invalid, Refusal } from '../../contract/refusals.ts'
 import { commandRefusal, NO_COMMANDS } from '../../core/executor/command-options.ts'
 import { unmaskedExecutor } from '../../core/executor/masked.ts'
 import { parsed, type Parsed } from '../../core/input.ts'
-import { parseProbe, type Probe } from '../../core/probe/probe.ts'
+import { parseProbe, parseSentProbe, type Probe } from '../../core/probe/probe.ts'
 import type { Caller } from '../caller.ts'
 import { parseJson } from '../../core/input-fields.ts'
 import type { Ports } from '../ports.ts'
@@ -35,15 +35,8 @@ export async function judgeProbe(
 ): Promise<void> {
   const given = typeof input === 'object' && input !== null ? (input.probe ?? null) : null
   if (given === null) return
-  const read = parseProbe('probe', unhidden(given))
+  const read = parseSentProbe('probe', given)
   if (read.ok) await judge(ports, caller, read.value)
-}
-
-/** A hidden value is put back in the turn; here it only has to be readable. */
-const unhidden = (given: unknown): unknown => {
-  if (typeof given !== 'object' || given === null || !('headers' in given)) return given
-  const { headers: _headers, ...rest } = given
-  return rest
 }
 
 /** Refuses a probe that may not be asked by whoever wants it asked. */

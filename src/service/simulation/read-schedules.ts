@@ -1,3 +1,5 @@
+import { readShape } from '../../contract/read-shape.ts'
+import { scheduleInput, schedulePatch, type ScheduleInput } from '../../contract/schedule.ts'
 import {
   type FirstRun,
   momentOf,
@@ -17,7 +19,7 @@ import { lifeAfter } from '../../core/schedule/schedule-life.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { Collector } from '../../core/input-fields.ts'
-import { agentNamedIn, executorIn, parseSchedule, type ReadSchedule, type WokenAgent } from '../schedule-input.ts'
+import { executorIn, parseSchedule, type ReadSchedule, type WokenAgent } from '../schedule-input.ts'
 import { editedStanding } from '../schedule-plan.ts'
 import { newSchedule } from '../new-schedule.ts'
 
@@ -64,9 +66,10 @@ function readOne(task: SimulationTask, reading: ReadingOne): ScheduleRow | null 
   const { one, place, window, zone, collector } = reading
   const id = scheduleId(one.id)
   const createdAt = one.created_at === undefined ? window.from : momentOf(one.created_at)
-  const agent = agentFor(task, reading)
-  if (agent === null) return null
-  const parsed = parseSchedule(one.input, { now: createdAt, defaultZone: zone, agent, existing: null })
+  const input = collector.keep(readShape(scheduleInput, one.input, place))
+  const agent = input === null ? null : agentFor(task, { ...reading, input })
+  if (input === null || agent === null) return null
+  const parsed = parseSchedule(input, { now: createdAt, defaultZone: zone, agent, existing: null })
   const read = collector.keep(under(place, parsed))
   if (read === null) return null
   const made = newSchedule(read, { caller: { orgId: NOBODYS_ORG, principal: null }, now: createdAt, id })
@@ -108,9 +111,12 @@ function standingAt(
   }
 }
 
-function agentFor(task: SimulationTask, { one, place, collector }: ReadingOne): WokenAgent | null {
+function agentFor(
+  task: SimulationTask,
+  { one, input, place, collector }: ReadingOne & { readonly input: ScheduleInput },
+): WokenAgent | null {
   const { keep, flaws } = collector
-  const executor = executorIn(one.input, null)
+  const executor = executorIn(input, null)
   if (!executor.ok) {
     keep(under(place, executor))
     return null
@@ -121,7 +127,7 @@ function agentFor(task: SimulationTask, { one, place, collector }: ReadingOne): 
       executor: executor.value,
       defaultSession: null,
     }
-  const named = keep(under(place, agentNamedIn(one.input))) ?? task.default_agent_id ?? null
+  const named = input.agent_id ?? task.default_agent_id ?? null
   const agent = task.agents.find(({ id }) => id === named)
   const field = `${place}.agent_id`
   if (agent === undefined) {
@@ -156,7 +162,9 @@ function changed(
       collector.flaws.push({ field: `${place}.${field}`, value: set[field], message })
       return null
     }
-    const parsed = parseSchedule(set, { now: window.from, defaultZone: zone, agent, existing: current })
+    const change = collector.keep(readShape(schedulePatch, set, place))
+    if (change === null) return null
+    const parsed = parseSchedule(change, { now: window.from, defaultZone: zone, agent, existing: current })
     const read = collector.keep(under(place, parsed))
     if (read === null) return null
     current = edited(current, read, window.from)

@@ -14,7 +14,7 @@ import {
 import { periodBounds } from '../../core/budget/budget-period.ts'
 import { toMicros, type BudgetScope } from '../../core/budget/budget.ts'
 import { agentId, budgetId, providerName, scheduleId } from '../../core/ids.ts'
-import { parseInstant } from '../../core/instant.ts'
+import { parseInstant, parseMoment } from '../../core/instant.ts'
 import { fullBuckets } from '../../core/quota/quota.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
@@ -130,7 +130,7 @@ function readInterventions(task: SimulationTask, { keep, flaws }: Collector): re
   const known = new Set(task.schedules.map(({ id }) => id))
   const read: PlannedIntervention[] = []
   ;(task.interventions ?? []).forEach((one, index) => {
-    const at = keep(parseInstant(`interventions.${index}.at`, one.at))
+    const at = keep(parseMoment(`interventions.${index}.at`, one.at))
     if (!known.has(one.schedule_id))
       flaws.push({
         field: `interventions.${index}.schedule_id`,

@@ -3,14 +3,14 @@ import { describeFlaw } from '../../../src/core/input.ts'
 import { instant } from '../../../src/core/instant.ts'
 import { judgeNews } from '../../../src/core/cadence/news.ts'
 import { findProposal, withoutProposal } from '../../../src/core/cadence/proposal.ts'
-import { parseTiming } from '../../../src/core/time/parse-timing.ts'
 import { sentenceFor } from '../../../src/core/time/sentence.ts'
 import { shortestInterval } from '../../../src/core/time/shortest-interval.ts'
 import { restoreTiming, storeTiming } from '../../../src/core/time/stored-timing.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
+import { readTiming } from '../time/world.ts'
 
 const NOW = instant(Date.parse('2026-11-16T12:00:00Z'))
-const read = (input: Readonly<Record<string, unknown>>) => parseTiming(input, { now: NOW, defaultZone: UTC })
+const read = (input: Readonly<Record<string, unknown>>) => readTiming(input, { now: NOW, defaultZone: UTC })
 const flawsOf = (input: Readonly<Record<string, unknown>>): readonly string[] => {
   const parsed = read(input)
   return parsed.ok ? [] : parsed.flaws.map(describeFlaw)

@@ -14,7 +14,9 @@ import {
 } from '../../../src/core/schedule/schedule-history.ts'
 import { decideAfterRun, deletesAfterRun, lifeAfter } from '../../../src/core/schedule/schedule-life.ts'
 import { DEFAULT_FIRING_SETTINGS, MISFIRE_POLICIES } from '../../../src/core/schedule/schedule-rules.ts'
-import { parseScheduleRules } from '../../../src/core/schedule/parse-schedule-rules.ts'
+import { readShape } from '../../../src/contract/read-shape.ts'
+import { schedulePatch } from '../../../src/contract/schedule.ts'
+import { policiesFrom } from '../../../src/core/schedule/rule-fields.ts'
 import { NOW, rules } from '../../support/builders.ts'
 import { at, plan, planAndRelease, timingOf, wordFor, type PlanInput } from '../../support/schedules.ts'
 
@@ -310,7 +312,7 @@ const succeeded = (history: ScheduleHistory): ScheduleHistory => ({
 })
 
 describe('the sample of the seeds: every 5 s, SKIP, CANCEL_PREV, RETRY, CATCH_UP_LIMITED 3', () => {
-  const read = parseScheduleRules({
+  const fields = readShape(schedulePatch, {
     max_concurrency: 1,
     concurrency_policy: 'skip',
     overlap_action: 'cancel_prev',
@@ -318,6 +320,7 @@ describe('the sample of the seeds: every 5 s, SKIP, CANCEL_PREV, RETRY, CATCH_UP
     misfire_policy: 'catch_up_limited',
     catchup_limit: 3,
   })
+  const read = fields.ok ? policiesFrom(fields.value) : fields
   const sample = read.ok ? read.value.rules : rules()
   const every5 = timingOf({ cron: '*/5 * * * * *' })
   const due = { timing: every5, watermark: earlier(NOW, 5000), seen: NOW, rules: sample }
@@ -364,7 +367,7 @@ describe('policies that are not policies', () => {
     [{ retry_policy: { strategy: 'x' } }, 'retry_policy.strategy'],
     [{ max_fires: 0 }, 'max_fires'],
   ])('%j is refused at %s', (input, field) => {
-    const read = parseScheduleRules(input)
+    const read = readShape(schedulePatch, input)
     expect(!read.ok && read.flaws[0]?.field).toBe(field)
     expect(!read.ok && read.flaws[0]?.allowed).toBeTruthy()
   })

@@ -1,8 +1,10 @@
+import { readShape } from '../../../src/contract/read-shape.ts'
+import { scheduleInput } from '../../../src/contract/schedule.ts'
 import type { Parsed } from '../../../src/core/input.ts'
 import { instant, type Instant } from '../../../src/core/instant.ts'
 import type { CronPlan } from '../../../src/core/time/cron.ts'
 import { parseCron } from '../../../src/core/time/cron-grammar.ts'
-import { parseTiming } from '../../../src/core/time/parse-timing.ts'
+import { parseTiming, type TimingContext } from '../../../src/core/time/parse-timing.ts'
 import type { Timing } from '../../../src/core/time/timing.ts'
 import { parseZone, type Zone } from '../../../src/core/time/zone.ts'
 
@@ -27,11 +29,17 @@ export const cron = (text: string, zoneName = 'UTC', options: Partial<CronPlan> 
 
 export const NOW = at('2026-01-15T00:00:00Z')
 
+/** As every way in reads it: each field by the schema of schedules, and then when they say. */
+export function readTiming(input: Readonly<Record<string, unknown>>, context: TimingContext): Parsed<Timing> {
+  const fields = readShape(scheduleInput, input)
+  return fields.ok ? parseTiming(fields.value, context) : fields
+}
+
 export const timing = (input: Readonly<Record<string, unknown>>, now = NOW): Timing =>
-  right(parseTiming(input, { now, defaultZone: zone('UTC') }))
+  right(readTiming(input, { now, defaultZone: zone('UTC') }))
 
 /** The flaws of an input as `field: message`. */
 export function flawsOf(input: Readonly<Record<string, unknown>>, now = NOW): readonly string[] {
-  const answer = parseTiming(input, { now, defaultZone: zone('UTC') })
+  const answer = readTiming(input, { now, defaultZone: zone('UTC') })
   return answer.ok ? [] : answer.flaws.map((flaw) => `${flaw.field}: ${flaw.message}`)
 }

@@ -12,16 +12,20 @@ import { parseRunStates } from '../../../src/core/run/run-words.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
 import { agentInput } from '../../../src/contract/agent.ts'
+import { givenDocument } from '../../../src/contract/as-code.ts'
 import { budgetInput } from '../../../src/contract/budget.ts'
 import { channelInput } from '../../../src/contract/channel.ts'
 import { keyInput } from '../../../src/contract/key.ts'
 import { memberInput } from '../../../src/contract/member.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
+import { scheduleInput } from '../../../src/contract/schedule.ts'
 import { secretInput } from '../../../src/contract/secret.ts'
 import { messageInput, sessionChange } from '../../../src/contract/session.ts'
+import { simulateInput } from '../../../src/contract/simulate.ts'
 import { targetInput } from '../../../src/contract/target.ts'
 import { taskBatchInput, taskInput } from '../../../src/contract/task.ts'
+import { parseSimulate } from '../../../src/service/simulate/input.ts'
 import { readAnsweredResult } from '../../../src/service/result-input.ts'
 import { parseSchedule } from '../../../src/service/schedule-input.ts'
 import { parseSettings } from '../../../src/service/settings.ts'
@@ -82,9 +86,10 @@ const HEARTBEAT = {
   ...{ active_hours: { start: '08:00', end: '20:00', timezone: 'Europe/Berlin' }, adaptive: true },
 }
 
-const schedule = reading('schedule', [SCHEDULE, exampleOf('schedules.create')], (value) =>
-  parseSchedule(value, { now: NOW, defaultZone: UTC, agent: AGENT, existing: null }),
-)
+const schedule = reading('schedule', [SCHEDULE, exampleOf('schedules.create')], (value) => {
+  const read = readShape(scheduleInput, value)
+  return read.ok ? parseSchedule(read.value, { now: NOW, defaultZone: UTC, agent: AGENT, existing: null }) : read
+})
 const settings = { sessions: { cap: 5 }, tasks: { max_queue: 5 }, lanes: { main: 3 }, alerts: { failures_in_a_row: 2 } }
 
 const telegram: Target = {
@@ -211,6 +216,11 @@ export const INPUT_TARGETS: readonly Target[] = [
     readShape(budgetInput, value),
   ),
   reading('provider', [exampleOf('providers.create')], (value) => readShape(providerInput, value)),
+  reading('simulation', [exampleOf('schedules.simulate')], (value) => {
+    const read = readShape(simulateInput, value)
+    return read.ok ? parseSimulate(read.value, NOW) : read
+  }),
+  reading('document', [exampleOf('asCode.apply')], (value) => readShape(givenDocument, value)),
   reading('heartbeat', [HEARTBEAT], (value) => readShape(heartbeatInput, value)),
   reading('settings', [settings], (value) => parseSettings(value)),
   reading('key', [{ name: 'k', role: 'admin', scopes: ['runs:read'], expires_at: '2027-01-01T00:00:00Z' }], (value) =>

@@ -1,3 +1,5 @@
+import { readShape } from '../../../src/contract/read-shape.ts'
+import { scheduleInput } from '../../../src/contract/schedule.ts'
 import type { Parsed } from '../../../src/core/input.ts'
 import { formatInstant, instant, latest, parseInstant, type Instant } from '../../../src/core/instant.ts'
 import { DST_POLICIES } from '../../../src/core/time/cron.ts'
@@ -111,7 +113,8 @@ function agreeWithMatcher(timing: Timing, asked: Instant): void {
 
 function attemptTiming(input: unknown): string {
   const { from: moment, jitter_ms: jitter, ...fields } = asFields(input)
-  const read: Parsed<Timing> = parseTiming(fields, { now: NOW, defaultZone: UTC })
+  const given = readShape(scheduleInput, fields)
+  const read: Parsed<Timing> = given.ok ? parseTiming(given.value, { now: NOW, defaultZone: UTC }) : given
   if (!read.ok) return classOf(read)
   const parsedFrom = parseInstant('from', moment)
   const from = parsedFrom.ok ? parsedFrom.value : NOW

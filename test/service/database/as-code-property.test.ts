@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AsCodeDocument, PlanView } from '../../../src/contract/as-code.ts'
+import { givenDocument, type AsCodeDocument, type PlanView } from '../../../src/contract/as-code.ts'
+import { scheduleInput } from '../../../src/contract/schedule.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import { MASK } from '../../../src/core/executor/masked.ts'
 import { createAgent } from '../../../src/service/agents.ts'
@@ -35,10 +37,12 @@ afterAll(() => world.drop())
 
 const may = (): boolean => true
 const exported = (caller: Caller): Promise<AsCodeDocument> => exportDocument(ports, caller, { may })
-const planned = (caller: Caller, document: unknown): Promise<PlanView> =>
-  planDocument(ports, caller, { document, may, prune: true })
-const applied = (caller: Caller, document: unknown): Promise<PlanView> =>
-  applyDocument(ports, caller, { document, may })
+const read = schemaReader(givenDocument)
+const readSchedule = schemaReader(scheduleInput)
+const planned = async (caller: Caller, document: unknown): Promise<PlanView> =>
+  planDocument(ports, caller, { document: read(document), may, prune: true })
+const applied = async (caller: Caller, document: unknown): Promise<PlanView> =>
+  applyDocument(ports, caller, { document: read(document), may })
 
 const empty = async (): Promise<void> => {
   await world.db.query('delete from schedule; delete from budget; delete from target; delete from agent')
@@ -69,11 +73,15 @@ async function make({ agents, targets, schedules, budgets }: Model, caller = her
     const who = input.executor === undefined ? madeAgents[agent] : undefined
     const where = madeTargets[target]
     return taken(
-      createSchedule(ports, caller, {
-        ...input,
-        ...(who === undefined ? {} : { agent_id: who.id }),
-        ...(where === undefined ? {} : { delivery: { target_id: where.id } }),
-      }),
+      createSchedule(
+        ports,
+        caller,
+        readSchedule({
+          ...input,
+          ...(who === undefined ? {} : { agent_id: who.id }),
+          ...(where === undefined ? {} : { delivery: { target_id: where.id } }),
+        }),
+      ),
     )
   })
   const madeBudgets = await each(budgets, ({ input, of, index }) => {

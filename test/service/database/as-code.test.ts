@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { AsCodeDocument, PlanView } from '../../../src/contract/as-code.ts'
+import { givenDocument, type AsCodeDocument, type PlanView } from '../../../src/contract/as-code.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import type { Permission } from '../../../src/core/access.ts'
 import { agentId } from '../../../src/core/ids.ts'
@@ -35,10 +36,11 @@ beforeEach(async () => {
 })
 
 const mayAll = (): boolean => true
-const plan = (document: unknown, more: Partial<Applying> = {}): Promise<PlanView> =>
-  planDocument(ports, caller, { document, may: mayAll, ...more })
-const apply = (document: unknown, more: Partial<Applying> = {}): Promise<PlanView> =>
-  applyDocument(ports, caller, { document, may: mayAll, ...more })
+const read = schemaReader(givenDocument)
+const plan = async (document: unknown, more: Partial<Applying> = {}): Promise<PlanView> =>
+  planDocument(ports, caller, { document: read(document), may: mayAll, ...more })
+const apply = async (document: unknown, more: Partial<Applying> = {}): Promise<PlanView> =>
+  applyDocument(ports, caller, { document: read(document), may: mayAll, ...more })
 const exported = (kinds?: string): Promise<AsCodeDocument> => exportDocument(ports, caller, { kinds, may: mayAll })
 
 const refusal = async (work: Promise<unknown>): Promise<Refusal> => {
@@ -263,7 +265,7 @@ describe('somebody who is faster', () => {
       return ports.turns.take(work)
     }
     const done = await applyDocument({ ...ports, turns: { take } }, caller, {
-      document: { ...NIGHTLY, schedules: [nightly] },
+      document: read({ ...NIGHTLY, schedules: [nightly] }),
       may: mayAll,
     })
     expect(times).toBe(2)

@@ -1,6 +1,13 @@
 import { setImmediate as afterOthers } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type ScheduleForecastInput, forecast, scheduleForecast } from '../../../src/contract/forecast.ts'
+import {
+  forecast,
+  forecastFilter,
+  scheduleForecast,
+  scheduleForecastInput,
+  type ScheduleForecastInput,
+} from '../../../src/contract/forecast.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 
 import { agentId } from '../../../src/core/ids.ts'
 import { earlier, formatInstant, HOUR_MS } from '../../../src/core/instant.ts'
@@ -24,9 +31,11 @@ beforeEach(() => world.startOver('budget', 'usage', 'schedule', 'run', 'pending'
 afterAll(() => world.drop())
 
 const caller = () => ({ ...world.caller, writesBudgets: true })
-const look = async (days?: number) => forecast.parse(await forecastOrg(world.ports, world.caller, { days }))
+const readFilter = schemaReader(forecastFilter)
+const readInput = schemaReader(scheduleForecastInput)
+const look = async (days?: number) => forecast.parse(await forecastOrg(world.ports, world.caller, readFilter({ days })))
 const draft = async (input: ScheduleForecastInput, seesBudgets = true) =>
-  scheduleForecast.parse(await forecastDraft(world.ports, world.caller, { input, seesBudgets }))
+  scheduleForecast.parse(await forecastDraft(world.ports, world.caller, { input: readInput(input), seesBudgets }))
 
 /** Runs of a schedule, or of nobody's, that ended before now. */
 async function ranBefore(schedule: string | null, ...tokens: readonly number[]): Promise<void> {

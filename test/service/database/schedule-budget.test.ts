@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeBudget, createBudget, findBudgets, removeBudget } from '../../../src/service/budgets.ts'
 import { changeSchedule, createSchedule, deleteSchedule, getSchedule } from '../../../src/service/schedules.ts'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
+import { scheduleInput, type ScheduleInput } from '../../../src/contract/schedule.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -13,7 +14,9 @@ beforeEach(() => world.startOver('budget', 'usage', 'schedule'))
 afterAll(() => world.drop())
 
 const caller = () => ({ ...world.caller, writesBudgets: true })
-const create = (input: ScheduleInput) => createSchedule(world.ports, caller(), { every_seconds: 60, ...input })
+const readNew = schemaReader(scheduleInput)
+const create = async (input: ScheduleInput) =>
+  createSchedule(world.ports, caller(), readNew({ every_seconds: 60, ...input }))
 const patch = (id: string, change: ScheduleInput) => changeSchedule(world.ports, caller(), { id, change })
 const budgets = () => findBudgets(world.ports, world.caller)
 
@@ -46,8 +49,10 @@ describe('the budget of a schedule', () => {
   })
 
   it('is refused with every flaw, named where it is', async () => {
-    const bad = { unit: 'tokens', amount: 1, agent_id: 'x' } as unknown as ScheduleInput['budget']
-    await expect(create({ budget: bad })).rejects.toMatchObject({ flaws: [{ field: 'budget.agent_id' }] })
+    const bad = { unit: 'hours', amount: 0, agent_id: 'x' } as unknown as ScheduleInput['budget']
+    await expect(create({ budget: bad })).rejects.toMatchObject({
+      flaws: [{ field: 'budget.unit' }, { field: 'budget.amount' }, { field: 'budget.agent_id' }],
+    })
     const worse = { unit: 'tokens', amount: 0, period: 'week' } as unknown as ScheduleInput['budget']
     await expect(create({ budget: worse })).rejects.toMatchObject({
       flaws: [{ field: 'budget.amount' }, { field: 'budget.period' }],

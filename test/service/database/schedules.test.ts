@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
+import { scheduleInput, schedulePatch, type ScheduleInput } from '../../../src/contract/schedule.ts'
 import { formatInstant, later } from '../../../src/core/instant.ts'
 import { explainOccurrence } from '../../../src/service/explain/occurrence.ts'
 import {
@@ -27,10 +28,12 @@ beforeEach(async () => {
 })
 afterAll(() => world.drop())
 
-const create = (input: ScheduleInput) => createSchedule(world.ports, world.caller, input)
+const readNew = schemaReader(scheduleInput)
+const readChange = schemaReader(schedulePatch)
+const create = async (input: ScheduleInput) => createSchedule(world.ports, world.caller, readNew(input))
 const get = (id: string) => getSchedule(world.ports, world.caller, id)
-const change = (id: string, input: ScheduleInput, version?: number) =>
-  changeSchedule(world.ports, world.caller, { id, change: input, version })
+const change = async (id: string, input: ScheduleInput, version?: number) =>
+  changeSchedule(world.ports, world.caller, { id, change: readChange(input), version })
 const events = async (): Promise<readonly unknown[]> =>
   (await world.rows('select events from turn order by no')).flatMap((row) => row['events'] as readonly unknown[])
 
