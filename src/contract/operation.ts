@@ -70,11 +70,6 @@ export interface OperationSpec {
   readonly body?: z.ZodType
   /** An empty body means an empty object. */
   readonly bodyOptional?: true
-  /**
-   * The service reads the body field by field and has better words for what is wrong with it. The schema then only
-   * describes it. Left out: the schema is asked before the handler.
-   */
-  readonly readBy?: 'service'
   /** By status. With more than one of them the handler says which. */
   readonly answers: Readonly<Record<number, AnswerSpec>>
   /** What it may be refused with beside what everything may be refused with. */

@@ -27,7 +27,7 @@ export function readersOf(spec: OperationSpec): Readers {
           ? spec.method === 'GET' || lenient
             ? null
             : NO_FIELDS
-          : bodyReader(spec),
+          : bodyReader({ ...spec, body: spec.body }),
   }
 }
 
@@ -47,10 +47,10 @@ const NO_FIELDS: Reader = (given) => {
   return undefined
 }
 
-/** Reads the body of an operation that has one. */
-export function bodyReader(spec: OperationSpec): Reader {
-  const read = spec.readBy === 'service' || spec.body === undefined ? null : schemaReader(spec.body)
-  const refuseStrangers = spec.body === undefined || spec.facade === true ? null : strangersOf(spec.body)
+/** Reads the body of an operation. */
+export function bodyReader(spec: OperationSpec & { readonly body: z.ZodType }): Reader {
+  const read = schemaReader(spec.body)
+  const refuseStrangers = spec.facade === true ? null : strangersOf(spec.body)
   return (given) => {
     if (given === undefined && spec.bodyOptional !== true)
       throw invalid([{ field: '', value: undefined, message: 'a body is missing', allowed: 'a JSON object' }])
@@ -58,7 +58,7 @@ export function bodyReader(spec: OperationSpec): Reader {
     if (!isObject(body))
       throw invalid([{ field: '', value: undefined, message: 'the body must be an object', allowed: 'a JSON object' }])
     refuseStrangers?.(body)
-    return read === null ? body : read(body)
+    return read(body)
   }
 }
 

@@ -128,7 +128,7 @@ function queryOf(given: unknown): unknown {
 function objectReader(operation: Operation): Reader | null {
   const { body, bodyOptional, method, tag, examples } = operation
   if (body === undefined) return null
-  const read = bodyReader(operation)
+  const read = bodyReader({ ...operation, body })
   const field = method === 'PATCH' ? 'change' : tag.replace(/s$/, '')
   const fields = Object.keys(examples?.body ?? {}).join(', ')
   return (given) => {

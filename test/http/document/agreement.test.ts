@@ -22,11 +22,6 @@ describe.each(FAMILIES)('bodies of %s', (_family, operations) => {
 })
 
 describe('the document', () => {
-  it('describes bodies that are read by their schemas', () => {
-    const others = FAMILIES.flatMap(([, operations]) => operations).filter(({ spec }) => 'readBy' in spec)
-    expect(others.map(({ id }) => id)).toEqual([])
-  })
-
   it('says in words what JSON Schema cannot', () => {
     for (const sentence of CONVENTIONS)
       expect(DOCUMENT['info']).toHaveProperty('description', expect.stringContaining(sentence))
