@@ -28,7 +28,7 @@ describe('the threat model', () => {
   })
 
   it('says of everybody who could want something what is not protected, or whom it trusts', () => {
-    const [, people = ''] = text.split('## Who could want what')
+    const [, people = ''] = text.split('## Threats by attacker')
     const sections = people.split('## Rules of the code')[0]?.split('\n### ').slice(1) ?? []
     expect(sections.length).toBeGreaterThan(8)
     for (const section of sections)
