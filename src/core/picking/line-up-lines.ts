@@ -1,6 +1,7 @@
 import type { Candidate } from './gates.ts'
 import { NOWHERE, reseat, seatHeap, seatIn, unseat } from './heap.ts'
 import type { Agent, AgentInLane, Bundle, Entry, Kind, Line, Places } from './line-up-places.ts'
+import { goesFirst } from './picking-order.ts'
 
 /**
  * Who competes in a lane. A lane has a heap of lines per kind, a line a heap of bundles, a bundle a heap of runs. A line
@@ -142,27 +143,4 @@ export function wakeDue(places: Places, now: number): void {
     withdraw(places, entry)
     offer(entry)
   }
-}
-
-/** What an org or agent has in flight in a lane, and when it was served last there: any number that grows. */
-export interface Share {
-  readonly inFlight: number
-  readonly servedAt: number
-}
-
-/** Fewest in flight, then unserved longest, then by name so that every node decides alike. */
-export function isServedFirst(a: Share & { readonly id: string }, b: Share & { readonly id: string }): boolean {
-  if (a.inFlight !== b.inFlight) return a.inFlight < b.inFlight
-  if (a.servedAt !== b.servedAt) return a.servedAt < b.servedAt
-  return a.id < b.id
-}
-
-/** Lower priority, then age, then id. */
-export function goesFirst(
-  a: Pick<Candidate, 'id' | 'priority' | 'createdAt'>,
-  b: Pick<Candidate, 'id' | 'priority' | 'createdAt'>,
-): boolean {
-  if (a.priority !== b.priority) return a.priority < b.priority
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt
-  return a.id < b.id
 }

@@ -5,8 +5,9 @@ import { isActive, isInFlight, isRetrying } from '../run/run.ts'
 import { inSessionOrder } from '../session/session.ts'
 import { WideMap } from '../wide-map.ts'
 import { NOWHERE, seatHeap } from './heap.ts'
-import { goesFirst, isServedFirst, moveLines } from './line-up-lines.ts'
+import { moveLines } from './line-up-lines.ts'
 import type { Agent, AgentInLane, Entry, Lane, Line, Places, Session, Standee } from './line-up-places.ts'
+import { goesFirst, isServedFirst } from './picking-order.ts'
 import { addRanked, rankedList, rankOf, removeRanked } from './ranked-list.ts'
 
 /** At most so many agents without work are remembered per lane; who was served before all of them counts as unserved. */

@@ -1,18 +1,19 @@
-import { closedGate, explainWait, type LaneLoad, type Load, type Standing, type Wait } from './gates.ts'
 import type { Instant } from '../instant.ts'
+import { closedGate, explainWait, type LaneLoad, type Load, type Standing, type Wait } from './gates.ts'
+import { firstOf, hold, postpone, setAside, wakeDue } from './line-up-lines.ts'
 import { placeOf } from './line-up-making.ts'
-import { firstOf, goesFirst, hold, isServedFirst, postpone, setAside, wakeDue } from './line-up-lines.ts'
-import { holdForProvider } from './line-up-providers.ts'
 import {
-  KINDS,
   type Entry,
   type Kind,
+  KINDS,
   type Lane,
   type Line,
   type Mutable,
   type Places,
   type Standee,
 } from './line-up-places.ts'
+import { holdForProvider } from './line-up-providers.ts'
+import { goesFirst, isServedFirst } from './picking-order.ts'
 
 /** What a node says of itself when it asks for a run. */
 export interface PickingMoment {

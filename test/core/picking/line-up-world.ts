@@ -1,17 +1,30 @@
-import type { BudgetLoad, Candidate, Load, Standing } from '../../../src/core/picking/gates.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, RunId, SessionKey } from '../../../src/core/ids.ts'
-import { agentId, budgetId, laneName, orgId, providerName, runId } from '../../../src/core/ids.ts'
-import { later, type Instant } from '../../../src/core/instant.ts'
+import {
+  type AgentId,
+  agentId,
+  type BudgetId,
+  budgetId,
+  type LaneName,
+  laneName,
+  type OrgId,
+  orgId,
+  type ProviderName,
+  providerName,
+  type RunId,
+  runId,
+  type SessionKey,
+} from '../../../src/core/ids.ts'
+import { type Instant, later } from '../../../src/core/instant.ts'
 import { resolveLane } from '../../../src/core/lanes.ts'
+import type { BudgetLoad, Candidate, Load, Standing } from '../../../src/core/picking/gates.ts'
 import type { LineUp, OrgLimits } from '../../../src/core/picking/line-up.ts'
 import type { PickingMoment } from '../../../src/core/picking/line-up-next.ts'
 import type { Standee } from '../../../src/core/picking/line-up-places.ts'
-import type { AgentFacts, PickingFacts, ProviderFacts } from './picking-facts.ts'
-import type { Share } from '../../../src/core/picking/line-up-lines.ts'
+import type { Share } from '../../../src/core/picking/picking-order.ts'
 import type { ProviderLoad } from '../../../src/core/picking/provider-gate.ts'
 import { isActive, isInFlight, isRetrying } from '../../../src/core/run/run.ts'
 import { type ContextUse, inSessionOrder } from '../../../src/core/session/session.ts'
 import { NOW } from '../../support/builders.ts'
+import type { AgentFacts, PickingFacts, ProviderFacts } from './picking-facts.ts'
 
 /**
  * A world in which everything is looked up again whenever it is asked for: what a line-up is told of step by step is

@@ -1,5 +1,5 @@
 import type { BudgetLoad, Candidate, Load, SessionLoad } from '../../../src/core/picking/gates.ts'
-import type { Share } from '../../../src/core/picking/line-up-lines.ts'
+import type { Share } from '../../../src/core/picking/picking-order.ts'
 import type { ProviderStanding } from '../../../src/core/picking/provider-gate.ts'
 import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../../../src/core/ids.ts'
 import type { Instant } from '../../../src/core/instant.ts'

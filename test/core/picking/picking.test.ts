@@ -4,7 +4,7 @@ import { explainWait, type Candidate, type Standing } from '../../../src/core/pi
 import { agentId, budgetId, laneName, orgId, providerName, runId, sessionKey } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
 import type { PickingFacts } from './picking-facts.ts'
-import type { Share } from '../../../src/core/picking/line-up-lines.ts'
+import type { Share } from '../../../src/core/picking/picking-order.ts'
 import type { ProviderLoad, ProviderStanding } from '../../../src/core/picking/provider-gate.ts'
 import { explainWhy } from '../../../src/core/reasons.ts'
 import { aCandidate, anOrg, inSession, NOW, pickingFacts } from '../../support/builders.ts'
