@@ -40,7 +40,11 @@ const statusOf = async ({ ctx, caller }: RpcCall<unknown>): Promise<CronStatus> 
 })
 
 /** What came of running something now. */
-const ranOf = ({ ran, run_id: runId, reason }: RunNowAnswer | HeartbeatTestAnswer): Readonly<Record<string, unknown>> => ({
+const ranOf = ({
+  ran,
+  run_id: runId,
+  reason,
+}: RunNowAnswer | HeartbeatTestAnswer): Readonly<Record<string, unknown>> => ({
   ...{ ok: true, ran, ...(runId === undefined ? {} : { runId }) },
   ...(reason === undefined ? {} : { reason }),
 })

@@ -91,8 +91,7 @@ function Explanation({ explanation, zone }: ExplanationProps): ReactNode {
   return (
     <div className="explain-answer" role="status">
       <span>
-        <Time at={explanation.at} zone={zone} show="wall" />{' '}
-        {status !== null && <OutcomeMark status={status} />}
+        <Time at={explanation.at} zone={zone} show="wall" /> {status !== null && <OutcomeMark status={status} />}
       </span>
       <Told why={why} policy={policy} {...(isOneOfMany ? { sentence: explanation.sentence } : {})} />
       <h4>{say('explain.steps')}</h4>
