@@ -19,7 +19,7 @@ interface Found {
 /** What zod found, in the words that all our parsers use: the field, the value, what is wrong and what is allowed. */
 export function flawsOf(error: z.ZodError, given: unknown, schema: z.ZodType): readonly Flaw[] {
   const found = error.issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => foundIn(issue, given, schema))
-  const listed = inOrder(withoutSame(found), given)
+  const listed = inOrder(withoutSame(found), schema)
   const more = error.issues.length - MAX_LISTED_FLAWS
   return more > 0 ? [...listed, { field: '', value: undefined, message: `and ${more} more flaws` }] : listed
 }
@@ -39,17 +39,29 @@ function withoutSame(found: readonly Found[]): readonly Found[] {
   })
 }
 
-/** Misspelt names first, because others follow from them; then what is missing; then as it was given. */
-function inOrder(found: readonly Found[], given: unknown): readonly Flaw[] {
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-  if (found.length < 2 || !isObject) return found.map(({ flaw }) => flaw)
-  const places = new Map(Object.keys(given).map((name, place) => [name, place]))
-  const placeOf = ({ by, meant, flaw: { field } }: Found): number => {
-    if (by === 'name' && field === '') return places.size
-    if (meant !== undefined && !field.includes('.')) return -2
-    return places.get(field.split('.', 1)[0] ?? '') ?? -1
-  }
-  return found.toSorted((one, other) => placeOf(one) - placeOf(other)).map(({ flaw }) => flaw)
+/** Misspelt names first, because others follow from them; then as the schema has its fields. */
+function inOrder(found: readonly Found[], schema: z.ZodType): readonly Flaw[] {
+  if (found.length < 2) return found.map(({ flaw }) => flaw)
+  const placed = found.map((one) => ({ flaw: one.flaw, places: placesOf(one, schema) }))
+  return placed.toSorted((one, other) => firstDifference(one.places, other.places)).map(({ flaw }) => flaw)
+}
+
+/** Where a field stands: its place in the schema, then its place in what is there, and so on. */
+function placesOf({ by, meant, flaw: { field } }: Found, schema: z.ZodType): readonly number[] {
+  const path = field.split('.')
+  if (by === 'name' && meant !== undefined && path.length === 1) return [-1]
+  return path.map((name, depth) => {
+    const node = nodeAt(schema, path.slice(0, depth))
+    if (!(node instanceof z.ZodObject)) return Number(name) || 0
+    const names = Object.keys(node.shape)
+    const place = names.indexOf(name)
+    return place === -1 ? names.length : place
+  })
+}
+
+function firstDifference(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((place, depth) => place !== other[depth])
+  return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0)
 }
 
 /** The name of a field inside another. Parsers that are called without a name put a dot before the names of parts. */
@@ -68,15 +80,8 @@ function foundIn(issue: Issue, given: unknown, schema: z.ZodType): readonly Foun
     return [{ flaw: { field, value, message: 'is missing' }, by: 'missing' }]
   if (issue.code === 'invalid_union') return foundInUnion(issue, given, schema)
   const shown = node !== null && isConfidential(node) ? HIDDEN : value
-  const words = { ...wordsFor(wholeIn(issue, node), value), ...phraseFor(node) }
-  return [{ flaw: { field, value: shown, ...words }, by: 'shape' }]
+  return [{ flaw: { field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }, by: 'shape' }]
 }
-
-/** Where a whole number is wanted, zod misses a number in a text and a whole one only in a number. */
-const wholeIn = (issue: Issue, node: z.ZodType | null): Issue =>
-  issue.code === 'invalid_type' && issue.expected === 'number' && node instanceof z.ZodNumber && node.format !== null
-    ? { ...issue, expected: 'int' }
-    : issue
 
 /** What a rule found; null: the issue is of the shape itself, as the API describes it. */
 export const foundBy = (issue: Issue): RuleFound | null =>

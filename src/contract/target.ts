@@ -10,7 +10,7 @@ import {
 } from '../core/delivery/target-kinds.ts'
 import type { Flaw } from '../core/input.ts'
 import { moment, pageOf, why } from './common.ts'
-import { fieldsRule, rule, text, withFixed, zoneName } from './fields.ts'
+import { fieldsRule, readWith, rule, text, withFixed, zoneName } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 /** Where the results of a schedule go. */
@@ -58,7 +58,7 @@ export const targetFields = {
   name: text(1, 200).describe('Name of the target.'),
   kind: z
     .enum(TARGET_KIND_WORDS)
-    .check(rule(parseTargetKind))
+    .check(readWith(parseTargetKind))
     .optional()
     .describe('How it is reached. Default: `webhook`. It cannot be changed.'),
   ...changeable,

@@ -34,7 +34,7 @@ describe.skipIf(NO_BROWSER !== null)('the console', () => {
     expect(await page.evaluate('document.cookie')).toBe('')
     const second = await world.open()
     await second.page.goto(`${world.url}/#signin=${token}`)
-    await second.page.waitForSelector('text=This link was used before')
+    await second.page.waitForSelector('text=This link has been used')
     expect(complaints).toEqual([])
   })
 
@@ -58,7 +58,7 @@ describe.skipIf(NO_BROWSER !== null)('the console', () => {
     const button = viewer.page.getByRole('button', { name: 'Disable 1' })
     expect(await button.isDisabled()).toBe(true)
     await button.locator('..').hover()
-    await viewer.page.waitForSelector('text=You need the permission schedules:write')
+    await viewer.page.waitForSelector('text=Requires the permission schedules:write')
     expect(viewer.complaints).toEqual([])
   })
 
@@ -70,7 +70,7 @@ describe.skipIf(NO_BROWSER !== null)('the console', () => {
       await visitor.go('/automation/schedules?q=Bulk')
       await visitor.page.waitForSelector('text=Bulk three')
     }
-    await ann.page.click('[aria-label="Select all that are shown"]')
+    await ann.page.click('[aria-label="Select all shown"]')
     await ann.page.getByRole('button', { name: 'Disable 3' }).click()
     await ann.page.waitForSelector('text=3 schedules disabled')
     await dots(bob, 'paused', 3)

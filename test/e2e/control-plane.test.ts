@@ -45,7 +45,7 @@ describe.skipIf(NO_BROWSER !== null)('the pages of seed 002', () => {
     await breaks.waitFor()
     expect(await breaks.locator('time').first().getAttribute('datetime')).toMatch(/-01-01T00:00:00/)
     await breaks.locator('.sparkline').waitFor()
-    expect(await breaks.innerText()).toMatch(/2 in a row[\s\S]*2 in all/)
+    expect(await breaks.innerText()).toMatch(/2 in a row[\s\S]*2 in total/)
     await page.locator('.table-row', { hasText: 'Rests' }).getByText('Paused').first().waitFor()
     await go('/automation/schedules?state=paused')
     await page.waitForSelector('text=Rests')

@@ -54,7 +54,7 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     // Why it ran: the moment of a run, asked about.
     const [run] = (await world.api.schedules.runs(made?.id ?? '', { status: 'success', limit: 1 })).items
     await go(`/automation/schedules/${made?.id}?tab=policy&at=${run?.nominal_time}`)
-    await page.waitForSelector('.explain-answer >> text=had come')
+    await page.waitForSelector('.explain-answer >> text=It was due at')
     await page.getByRole('switch', { name: 'On' }).click({ force: true })
     await page.waitForSelector('text=1 schedule disabled')
     await page.waitForSelector('.one-state >> text=Paused')
@@ -163,11 +163,11 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     await page.getByRole('button', { name: 'More' }).first().click()
     await page.getByRole('menuitem', { name: 'Backfill…' }).click()
     await page.getByRole('button', { name: 'Show plan' }).click()
-    await page.waitForSelector('.backfill-plan >> text=7 moments')
+    await page.waitForSelector('.backfill-plan >> text=7 occurrences')
     expect(await inspect(visitor, 'backfill')).toEqual([])
     expect((await world.api.backfills.list()).items).toEqual([])
     await page.getByRole('button', { name: 'Create 7 runs' }).click()
-    await page.waitForSelector('.backfill-row >> text=7 of 7 moments done')
+    await page.waitForSelector('.backfill-row >> text=7 of 7 occurrences done')
     await page.waitForSelector('.backfill-row >> text=Done')
     expect(await inspect(visitor, 'backfills')).toEqual([])
     expect(complaints).toEqual([])

@@ -32,7 +32,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     const [ann, bob] = [await world.open(), await world.open()]
     await Promise.all([ann.signIn(), bob.signIn()])
     await bob.go(`/automation/runs?schedule_id=${schedule.id}`)
-    await bob.page.waitForSelector('text=No run fits')
+    await bob.page.waitForSelector('text=No matching runs')
     await world.api.schedules.runNow(schedule.id)
     await bob.page.waitForSelector('.table-row >> text=Failed')
     expect(await bob.page.locator('.table-row .run-error').innerText()).toContain('the shelf is empty')
@@ -45,7 +45,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     await ann.page.getByRole('button', { name: 'Retry' }).click()
     await ann.page.waitForSelector('h1 >> text=Succeeded in')
     await ann.page.waitForSelector('[aria-label="Output"] >> text=done: break')
-    await ann.page.waitForSelector('.facts >> text=Repeats')
+    await ann.page.waitForSelector('.facts >> text=Retry of')
     await bob.page.waitForSelector('.table-row >> text=Succeeded')
     expect(await bob.page.locator('.table-row').count()).toBe(2)
     await ann.page.goBack()
@@ -68,10 +68,10 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     await page.waitForSelector('.answer-state >> text=Answering')
     for (const text of ['Are you', 'still there?'])
       await world.api.sessions.send(TALK, { text, sender: 'bob', debounce_ms: 3_000 })
-    await page.waitForSelector('text=merged 2 messages')
+    await page.waitForSelector('text=2 messages merged')
     await page.waitForSelector('.talk-lead >> text=1 waiting')
     await page.getByRole('button', { name: 'Stop', exact: true }).click()
-    await page.waitForSelector('.answer-ended >> text=A person stopped it')
+    await page.waitForSelector('.answer-ended >> text=It was stopped with /stop')
     // What was said before stays said.
     expect(await page.locator('.answer-words').first().innerText()).toBe('One moment, please')
     await page.waitForSelector('.answer-words >> text=done: still there?')
@@ -81,11 +81,11 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     await page.locator('.exchange').last().getByRole('button', { name: 'Create a schedule from this' }).click()
     const filled = () => page.inputValue('[data-field="name"]')
     await expect.poll(filled, { timeout: 12_000 }).toBe('Are you')
-    await page.waitForSelector('.from-run >> text=Nobody said when')
+    await page.waitForSelector('.from-run >> text=The chat does not say when')
     expect(await page.getByLabel('Answer in one line.').isChecked()).toBe(true)
     expect(await inspect(visitor, 'editor-from-conversation')).toEqual([])
     await page.getByRole('button', { name: 'daily at nine' }).click()
-    await page.waitForSelector('.from-run >> text=Nobody said when', { state: 'detached' })
+    await page.waitForSelector('.from-run >> text=The chat does not say when', { state: 'detached' })
     await page.getByRole('button', { name: 'Create schedule' }).click()
     await page.waitForSelector('.editor', { state: 'detached' })
     const [made] = (await world.api.schedules.list({ agent_id: 'clerk', q: 'Are you' })).items
@@ -95,7 +95,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     })
     // The answer it was made from beside the one it gives, and each page leads to the other.
     await page.getByRole('button', { name: 'Run now' }).click()
-    await page.waitForSelector('[aria-label="Its last answer"] >> text=done: Answer in one line.')
+    await page.waitForSelector('[aria-label="Latest answer"] >> text=done: Answer in one line.')
     expect(await inspect(visitor, 'schedule-from-conversation')).toEqual([])
     await page.getByRole('link', { name: 'Original answer' }).click()
     await page.waitForURL(`**/automation/runs/${made?.created_by_run ?? 'none'}`)
@@ -114,7 +114,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     const cancel = page.getByRole('button', { name: 'Cancel run' })
     expect(await cancel.isDisabled()).toBe(true)
     await cancel.locator('..').hover()
-    await page.waitForSelector('text=You need the permission runs:write')
+    await page.waitForSelector('text=Requires the permission runs:write')
     await go('/automation/runs?status=running')
     await page.waitForSelector('.table-row >> text=hold the line')
     expect(await page.locator('.run-actions').count()).toBe(0)
@@ -123,7 +123,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     expect(await page.getByRole('textbox', { name: 'Write a message' }).isDisabled()).toBe(true)
     expect(await page.getByRole('button', { name: 'Stop all' }).isDisabled()).toBe(true)
     await world.api.sessions.stopAll(held)
-    await page.waitForSelector('.answer-ended >> text=stopped the session')
+    await page.waitForSelector('.answer-ended >> text=The session was stopped')
   }, 60_000)
 
   it('is open to everybody: nothing serious or critical, in every size and theme', async () => {
@@ -136,7 +136,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
       ['runs', '/automation/runs', '.table-row'],
       ['run', `/automation/runs/${failed}?raw=true`, '.way'],
       ['chat', '/chat', '.talk-link'],
-      ['conversation', `/chat/${encodeURIComponent(talk)}`, 'text=pushed it out'],
+      ['conversation', `/chat/${encodeURIComponent(talk)}`, 'text=replaced this one'],
     ] as const) {
       await visitor.go(address)
       await visitor.page.waitForSelector(sign)

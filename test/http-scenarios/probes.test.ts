@@ -101,7 +101,7 @@ scenario('a probe that says no costs no model call, of schedules and of heartbea
     expect((await client.runs.get(yes?.id ?? '')).probe).toMatchObject({ answer: 'yes', seen: '{"open":2}' })
     expect((await client.runs.get(error?.id ?? '')).probe).toMatchObject({ answer: 'error' })
     const why = await client.runs.explain(no?.id ?? '')
-    expect(why.sentence).toBe(`Nobody was woken: GET ${url('/closed')} was asked first, and /open is 0.`)
+    expect(why.sentence).toBe(`The agent did not run: GET ${url('/closed')} was checked first, and /open is 0.`)
     expect(why.steps.find(({ name }) => name === 'probe')?.state).toBe('closed')
     const counted = await client.schedules.get(made[0].id)
     expect(counted.probe_counts).toMatchObject({ asked: 1, saved: 1, errors: 0, last_answer: 'no' })

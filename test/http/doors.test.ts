@@ -16,10 +16,7 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'auth.signIn': 'for browsers: it sets a cookie',
   'auth.signOut': 'for browsers: it clears a cookie',
   'callbacks.settle': 'for the agent that was given the token',
-  'channels.enable': '`channels enable` sends channels.update',
-  'channels.disable': '`channels disable` sends channels.update',
   'hooks.receive': 'for services that sign what they send',
-  'keys.get': '`keys list` shows each',
   'members.get': '`members list` shows each',
   'metrics.get': 'for Prometheus',
   'probes.fileSchema': 'for editors; the file is part of the package',
@@ -50,8 +47,23 @@ const CALLED_AS: Readonly<Record<string, string>> = {
   'targets.signingSecret': 'targets.signingSecret()',
 }
 
-/** A command calls the client, or a table of commands names the operation. */
+/** Resources whose plain commands are generated. */
+const RESOURCES = [...COMMANDS.matchAll(/operations: \(\{ (\w+) \}\) => \1/g)].map(([, group]) => group ?? '')
+const PLAIN = RESOURCES.flatMap((group) =>
+  ['list', 'get', 'create', 'update', 'delete'].map((verb) => `${group}.${verb}`),
+)
+
+/** Commands that differ only in their verb: `client.sessions[verb]`. */
+const BY_VERB = [...COMMANDS.matchAll(/client\.(\w+)\[verb\]/g)].map(([, group]) => group ?? '')
+const isByVerb = (id: string): boolean => {
+  const [group = '', verb = ''] = id.split('.')
+  return BY_VERB.includes(group) && COMMANDS.includes(`'${verb}'`)
+}
+
+/** A command calls the client, or is one of those that are generated. */
 const hasCommand = (id: string): boolean =>
+  PLAIN.includes(id) ||
+  isByVerb(id) ||
   [`client.${id}`, `'${id}'`, CALLED_AS[id] ?? `'${id}'`].some((call) => COMMANDS.includes(call))
 
 const hasCall = (surface: unknown, id: string): boolean => {

@@ -125,4 +125,4 @@ describe('doors for keys with guard rails', () => {
 
 /** Bodies that are read before anybody asks whose something is. */
 const BODIES: Readonly<Record<string, unknown>> = { POST: {}, PATCH: {}, PUT: {} }
-const asRailed = ({ method }: OperationSpec) => ({ as: 'rails', body: BODIES[method] })
+const asRailed = ({ method, examples }: OperationSpec) => ({ as: 'rails', body: examples?.body ?? BODIES[method] })

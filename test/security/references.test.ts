@@ -14,7 +14,7 @@ const PLAIN: readonly string[] = [
   ...['action', 'selector', 'ref', 'tabId', 'tab_id', 'tasks[].action', 'tasks[].selector', 'tasks[].ref'],
   ...['tasks[].tabId', 'when', 'requirements[]', 'attachments[]', 'message_id'],
   // What the agent is given; nothing in it is looked up.
-  ...['payload', 'payload.*', 'params.*', 'tasks[].params.*', 'retry_policy.*', 'tasks[].retry_policy.*'],
+  ...['payload', 'payload.*', 'params.*', 'tasks[].params.*'],
   // When.
   ...['at', 'cron', 'cron_expr', 'expr', 'rrule', 'timezone', 'tz', 'exclude[]', 'schedule.expr', 'schedule.tz'],
   ...['exclude[].from', 'exclude[].to', 'exclude[].*', 'patch.schedule.expr', 'patch.schedule.tz'],

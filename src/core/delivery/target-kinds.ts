@@ -40,9 +40,10 @@ export const ruleOf = (kind: TargetKind): TargetKindRule => TARGET_KINDS[kind]
 
 /** Reads the name of a kind. */
 export function parseTargetKind(field: string, value: unknown): Parsed<TargetKind> {
-  const kind = TARGET_KIND_WORDS.find((word) => word === value)
+  const given = typeof value === 'string' ? value.toLowerCase() : null
+  const kind = TARGET_KIND_WORDS.find((word) => word === given)
   if (kind !== undefined) return parsed(kind)
-  const near = typeof value === 'string' ? nearestWord(value.toLowerCase(), TARGET_KIND_WORDS) : null
+  const near = given === null ? null : nearestWord(given, TARGET_KIND_WORDS)
   const message = `is not a kind of target${near === null ? '' : `; did you mean ${near}?`}`
   return flawed({ field, value, message, allowed: TARGET_KIND_WORDS.join(', ') })
 }

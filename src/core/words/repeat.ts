@@ -7,7 +7,7 @@ import { cronDays, dayFieldsOf, ruleDays, saysDays, type DayFields } from './day
 import { complainOf, partOf, type Said } from './gather.ts'
 import { type Composed, momentOf, type Place, timesMeant } from './moments.ts'
 import type { Complaint, Note } from './parts.ts'
-import { cronOf, productOf } from './within-day.ts'
+import { cronOfTimes, productOf } from './within-day.ts'
 
 const note = (en: string, zh: string): Note => ({ en, zh })
 
@@ -65,7 +65,7 @@ interface Plan {
 
 function byDays(said: Said, { days, times, place }: Plan): Composed | Complaint {
   const clock = productOf(times)
-  if (clock !== null) return { fields: { cron: `${cronOf(clock)} ${cronDays(days)}` }, notes: [] }
+  if (clock !== null) return { fields: { cron: `${cronOfTimes(clock)} ${cronDays(days)}` }, notes: [] }
   const rule = ruleDays(days)
   if (rule === null || days.places.length > 0 || times.some((second) => second % 60 !== 0))
     return complainOf(
@@ -105,7 +105,7 @@ function byInterval(said: Said, { days, times, place }: Plan): Composed | Compla
       partOf(said, 'weekdays', 'places', 'dates', 'nearest', 'yearday') ?? step,
       note('either every so many days, or certain days', '间隔天数与指定日期不能同时使用'),
     )
-  const first = firstOf(`${cronOf(clock)} ${cronDays(days)}`, place)
+  const first = firstOf(`${cronOfTimes(clock)} ${cronDays(days)}`, place)
   if (first === null) return complainOf(step, note('there is no such day', '没有这样的日子'))
   const frequency = FREQUENCIES[step.unit as keyof typeof FREQUENCIES]
   const parts = [

@@ -130,8 +130,11 @@ function minutesIn(
   return found === null ? null : { fields: { hours, minutes }, note: found.note }
 }
 
+/** Times that were named one by one. Ranges and steps would be intervals, which go on while clocks go back. */
+export const cronOfTimes = ({ minutes, hours }: ClockFields): string => `${minutes.join(',')} ${hours.join(',')}`
+
 /** Minutes and hours of cron. */
-export const cronOf = ({ minutes, hours }: ClockFields): string => `${cronList(minutes, 60)} ${cronList(hours, 24)}`
+const cronOf = ({ minutes, hours }: ClockFields): string => `${cronList(minutes, 60)} ${cronList(hours, 24)}`
 
 /** Times of day as the fields of cron have them. */
 interface ClockFields {

@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import type { OperationSpec } from '../../../src/contract/operation.ts'
 import { readersOf } from '../../../src/contract/read-input.ts'
+import { readShape } from '../../../src/contract/read-shape.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import { foundBy } from '../../../src/contract/schema-flaws.ts'
+import { MAX_IN_BATCH, taskInput } from '../../../src/contract/task.ts'
 import { bodiesFor, type DrawnBody } from './bodies.ts'
 import { respelled, type DescribedBody } from './document.ts'
 
@@ -18,6 +20,14 @@ function isOfRule(issue: Issue): boolean {
   return found !== null && !found.isShape
 }
 
+/** Tasks of a batch are read one by one, and what is wrong with one is told in its place. */
+function itemsVerdict({ path }: OperationSpec, body: unknown): Verdict {
+  if (path !== '/tasks/batch') return 'accepted'
+  const { tasks } = body as { readonly tasks: readonly object[] }
+  const isRead = tasks.length <= MAX_IN_BATCH && tasks.every((task) => readShape(taskInput, { ...task, agentId: 'a' }).ok)
+  return isRead ? 'accepted' : 'refused by a rule'
+}
+
 /** Reads a body as the server does. */
 export function verdictOf(spec: OperationSpec, described: DescribedBody): (body: unknown) => Verdict {
   const { body: read } = readersOf(spec)
@@ -26,7 +36,7 @@ export function verdictOf(spec: OperationSpec, described: DescribedBody): (body:
   return (body) => {
     try {
       read(body)
-      return 'accepted'
+      return itemsVerdict(spec, body)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
     }

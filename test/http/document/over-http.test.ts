@@ -19,11 +19,11 @@ const OF_SHAPE =
   /^(?:is missing|is too long|is too short|is out of range|is not a known (?:field|value)\b.*|must be (?:a text|a number|a whole number|true or false|a list|an object|null|a word))$/
 
 /**
- * What the document cannot know, because it depends on what is stored: tokens are whole, money is not; of what is there
- * already a file may leave out everything.
+ * What the document cannot know. The items of a file are read one by one, so that a plan can say what is wrong with each.
+ * Whether an amount must be whole depends on the unit that is stored.
  */
-const DEPENDS_ON_ROWS: Readonly<Record<string, RegExp>> = {
-  'asCode.apply': /^\/(?:agents|budgets|schedules|targets)\/\d+\/\S+ is missing$/,
+const READ_LATER: Readonly<Record<string, RegExp>> = {
+  'asCode.apply': /^\/(?:agents|budgets|schedules|targets)\/\d+\b/,
   'budgets.update': /^\/(?:amount|default_reserve) must be a whole number$/,
 }
 
@@ -70,11 +70,13 @@ async function disagreementOn(
   const isSame = spec.facade === true || String(said) === String(flaws) || said.every((one) => IS_UNSTORABLE.test(one))
   if (flaws !== null && (statusCode !== 400 || !isSame))
     return `its reader says "${flaws.join('; ')}", the server ${statusCode} "${said.join('; ')}"`
-  if (!described.allows(body) && statusCode !== 400) return `the document refuses it, the server answers ${statusCode}`
+  // Tasks of a batch are decided one by one, and each outcome tells what is wrong.
+  const isToldInPlace = id === 'tasks.batch' && statusCode === 202 && response.body.includes('"error"')
+  if (!described.allows(body) && statusCode !== 400 && !isToldInPlace) return `the document refuses it, the server answers ${statusCode}`
   const late = flaws === null && described.allows(body) ? errors.filter(({ message }) => OF_SHAPE.test(message)) : []
   const unexpected = late
     .map(({ pointer, message }) => `${pointer} ${message}`)
-    .filter((one) => DEPENDS_ON_ROWS[id]?.test(one) !== true)
+    .filter((one) => READ_LATER[id]?.test(one) !== true)
   return unexpected.length === 0 ? null : `the document allows it, the server says ${unexpected.join('; ')}`
 }
 

@@ -107,7 +107,7 @@ describe('a change of the configuration', () => {
 
   it.each([
     [{ tasks: { max_queue: -1 } }, ['tasks.max_queue']],
-    [{ tasks: { max_queue: 1.5 }, lanes: { main: 'many' } }, ['tasks.max_queue', 'lanes.main']],
+    [{ tasks: { max_queue: 1.5 }, lanes: { main: 'many' } }, ['lanes.main', 'tasks.max_queue']],
     [{ tasks: { result_ttl_seconds: '30m' } }, ['tasks.result_ttl_seconds']],
     [{ server: { port: 80 }, tasks: { max_queue: 5 } }, ['server.port']],
     [{ tasks: { executor: { token: 'sesame' } } }, ['tasks.executor.token']],
