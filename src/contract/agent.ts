@@ -77,7 +77,7 @@ export const agent = named(
     context_window: z.int().nullable(),
     default_session: z.string().nullable(),
     self_service: guardRails.nullable(),
-    provider: z.string().nullable().describe('The provider it calls. All agents with this provider share its quotas.'),
+    provider: z.string().nullable(),
     version: z.int(),
     created_at: moment,
     updated_at: moment,

@@ -8,8 +8,10 @@ import { moment, pageOf } from './common.ts'
 import { fieldsRule, text, withFixed, zoneName } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
+export const ABOUT_AMOUNT = 'Tokens, or money with up to six decimal places.'
+
 const changeable = {
-  amount: z.number().positive().max(MAX_AMOUNT).describe('Tokens, or money with up to six decimal places.'),
+  amount: z.number().positive().max(MAX_AMOUNT).describe(ABOUT_AMOUNT),
   on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('What happens when it is used up. Default: `skip`.'),
   default_reserve: z
     .number()

@@ -104,11 +104,11 @@ export const channel = named(
     has_token: z.boolean(),
     has_signing_secret: z.boolean(),
     mode: z.enum(TELEGRAM_MODES).nullable(),
-    hears_all: z.boolean().nullable().describe('In groups, also receive messages that do not address the bot.'),
+    hears_all: z.boolean().nullable(),
     open: z.boolean().nullable(),
     allowed_users: z.array(z.string()).nullable(),
     allowed_chats: z.array(z.string()).nullable(),
-    default_recipient: z.string().nullable().describe('Recipient of messages to the channel that name no recipient.'),
+    default_recipient: z.string().nullable(),
     session: z
       .string()
       .nullable()

@@ -99,10 +99,10 @@ const budget = named(
 )
 export type BudgetForecast = Shape<typeof budget>
 
-const days = whole(1, 92)
+const days = whole(1, 92).describe('Days of the forecast. Default: 30.')
 
 export const forecastFilter = z.strictObject({
-  days: days.optional().describe('Days of the forecast. Default: 30.'),
+  days: days.optional(),
 })
 export type ForecastFilter = Shape<typeof forecastFilter>
 
@@ -140,7 +140,7 @@ export const scheduleForecastInput = named(
     .strictObject({
       ...scheduleFields,
       id: text(1, 512).nullish().describe('The schedule to change. Omitted: a new schedule.'),
-      days: days.nullish().describe('Days of the forecast. Default: 30.'),
+      days: days.nullish(),
     })
     .check(fieldsRule((given) => scheduleFlaws(given, !isGiven(given.id)))),
   'The fields of a new schedule, or with `id` the changes of an existing one.',
@@ -153,7 +153,7 @@ export const scheduleForecast = named(
     from: moment,
     to: moment,
     timezone: z.string(),
-    figures: figures.describe('Usage of the runs that every applicable budget allows.'),
+    figures: figures.describe('Usage of its runs that budgets allow.'),
     held_back: figures.describe('Usage of its runs that budgets hold back.'),
     before: figures.nullable().describe('Its usage today. Null: it is new or disabled.'),
     based_on: basis,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { BUDGET_UNITS } from '../core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../core/budget/budget-period.ts'
 import { MAX_RAIL_AMOUNT, parseRailAmount, RAIL_BOUNDS, railBudgetFlaws } from '../core/rails/guard-rails.ts'
+import { ABOUT_AMOUNT } from './budget.ts'
 import { moment } from './common.ts'
 import { fieldsRule, rule, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
@@ -12,12 +13,7 @@ const within = ({ min, max }: { readonly min: number; readonly max: number }) =>
 const budgetInput = z
   .strictObject({
     unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
-    amount: z
-      .number()
-      .positive()
-      .max(MAX_RAIL_AMOUNT)
-      .check(rule(parseRailAmount))
-      .describe('Tokens, or money with up to six decimal places.'),
+    amount: z.number().positive().max(MAX_RAIL_AMOUNT).check(rule(parseRailAmount)).describe(ABOUT_AMOUNT),
     period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
   })
   .check(fieldsRule((budget) => railBudgetFlaws(budget)))
@@ -63,7 +59,7 @@ export const guardRails = named(
     budget: z
       .strictObject({
         unit: z.enum(BUDGET_UNITS),
-        amount: z.number().describe('Tokens, or money with up to six decimal places.'),
+        amount: z.number(),
         period: z.enum(BUDGET_PERIODS).describe('Default: `day`.'),
       })
       .nullable(),

@@ -9,7 +9,7 @@ export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number]
 
 const fields = {
   text: z.string().min(1).max(500_000).describe('Content of the file.'),
-  plan: z.boolean().optional().describe('Return the plan and change nothing.'),
+  plan: z.boolean().optional().describe('Only return the plan.'),
   timezone: z
     .string()
     .min(1)

@@ -106,11 +106,13 @@ const limits = {
   ],
 } as const
 
+const ABOUT_FAILURE_OPTIONS = 'Options of `failure_action`.'
+
 /** How the occurrences of a schedule become runs, as it is shown. */
 export const rulesView = {
   ...shown(rules),
   ...orNone(limits),
-  failure_options: z.strictObject(shown(failureOptions)).describe('Options of `failure_action`.'),
+  failure_options: z.strictObject(shown(failureOptions)).describe(ABOUT_FAILURE_OPTIONS),
 }
 
 const every = whole(MIN_INTERVAL_SECONDS, MAX_INTERVAL_SECONDS)
@@ -157,7 +159,7 @@ export const scheduleFields = {
   enabled: z.boolean().nullish().describe('Whether it fires. Default: true.'),
   ...given(rules),
   ...given(limits),
-  failure_options: z.strictObject(optional(failureOptions)).nullish().describe('Options of `failure_action`.'),
+  failure_options: z.strictObject(optional(failureOptions)).nullish().describe(ABOUT_FAILURE_OPTIONS),
   retry_policy: retryPolicyInput.nullish().describe('Retries of failed attempts. Default: the policy of the agent.'),
   timeout_seconds: whole(-MAX_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)
     .nullish()

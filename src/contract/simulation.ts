@@ -92,8 +92,8 @@ const outage = named(
     kind: z.enum(OUTAGE_KINDS),
     from: moment,
     to: moment,
-    agent_id: id.optional().describe('Only with `agent`: which agent. Default: all.'),
-    effect: z.enum(OUTAGE_EFFECTS).optional().describe('Only with `agent`. Default: `network`.'),
+    agent_id: id.optional(),
+    effect: z.enum(OUTAGE_EFFECTS).optional(),
   }),
   'Something is out from a moment (inclusive) to another (exclusive).',
 )

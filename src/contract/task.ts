@@ -170,7 +170,7 @@ export type TaskView = Shape<typeof task>
 /** Which tasks. */
 export const taskFilter = z.object({
   agentId: text(0, MAX_NAME).optional().describe('Tasks of this agent.'),
-  state: z.string().max(1_000).optional().describe('States, separated by commas.'),
+  state: z.string().max(1_000).optional().describe('States of tasks, separated by commas.'),
   limit: whole(1, MAX_TASKS).optional(),
   cursor: z.string().max(4_096).optional(),
 })

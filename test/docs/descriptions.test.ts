@@ -15,7 +15,8 @@ const SHORTEST = 25
 /** Options whose help is not that of the field, because they give it in another form or say the opposite. */
 const OVERRIDDEN: ReadonlySet<string> = new Set([
   ...['agents.ts executor', 'backfill.ts deliver', 'backfills.ts running', 'heartbeat.ts checklist'],
-  ...['heartbeat.ts adaptive', 'model-fields.ts max_tokens', 'schedule-of-run.ts session', 'targets.ts settings'],
+  ...['heartbeat.ts adaptive', 'agents.ts max_tokens', 'schedule-of-run.ts session', 'targets.ts settings'],
+  ...['schedule-of-run.ts when', 'schedule-of-run.ts requirements', 'schedule-of-run.ts output'],
 ])
 
 const sources = trackedFiles().filter((file) => file.startsWith('src/') && file.endsWith('.ts'))

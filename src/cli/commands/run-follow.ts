@@ -9,6 +9,9 @@ import type { Talk } from '../remote/talk.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
 import { whySentence } from './explain-look.ts'
 
+/** What `--wait` does where a command starts a run. */
+export const ABOUT_WAIT = 'wait until it ends; the exit code is 1 unless it succeeds'
+
 /**
  * Follows a run to its end. Events only say when to look: what is shown is the run as it is, so that nothing that
  * happened before the stream was open, or while it was interrupted, is missed.

@@ -5,13 +5,13 @@ import { paintState } from '../output/style.ts'
 import { oneLine } from '../output/text.ts'
 import { valuesOf, withFields } from '../remote/fields.ts'
 import { filtersOf, only } from '../remote/schema-options.ts'
-import { printJson, showDone, type PageOptions } from '../remote/show.ts'
+import { printJson, showDone, withPage, type PageOptions } from '../remote/show.ts'
 import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { addAction, addGet, addList } from '../resource.ts'
 import { EXIT } from '../terminal.ts'
 import { mostOf, withMost, type MostOptions } from './events.ts'
 import { showExplained, whyFacts, whySentence } from './explain-look.ts'
-import { followRun, followRuns } from './run-follow.ts'
+import { ABOUT_WAIT, followRun, followRuns } from './run-follow.ts'
 import { NO_RUNS, runColumns, runFacts } from './run-look.ts'
 import { addScheduleOfRun } from './schedule-of-run.ts'
 
@@ -60,9 +60,9 @@ function addReading(group: Command, desk: Desk): void {
 }
 
 function addLineage(group: Command, desk: Desk): void {
-  const lineage = commandOf(group, 'lineage <id>', 'show what triggered a run, and what it created and triggered')
-    .option('--limit <n>', 'page size, 1 to 200 (default 20)')
-    .option('--cursor <cursor>', 'continue after an earlier page')
+  const lineage = withPage(
+    commandOf(group, 'lineage <id>', 'show what triggered a run, and what it created and triggered'),
+  )
   remote<PageOptions>(desk, lineage, {
     work: async (talk, [id = ''], { limit, cursor }) => {
       const asked = {
@@ -86,7 +86,7 @@ function addActing(group: Command, desk: Desk): void {
   })
   const retry = commandOf(group, 'retry <id>', 'retry a run that has ended')
     .option('--force', 'even if it succeeded')
-    .option('--wait', 'wait until it ends; the exit code is 1 unless it succeeds')
+    .option('--wait', ABOUT_WAIT)
   remote<RetryOptions>(desk, retry, {
     work: async (talk, [id = ''], { force, wait }) => {
       const run = await talk.client.runs.retry(id, force === true ? { force } : {})

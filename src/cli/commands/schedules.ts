@@ -15,7 +15,7 @@ import { addBackfill } from './backfill.ts'
 import { showExplained } from './explain-look.ts'
 import { showDraftForecast } from './forecast-look.ts'
 import { addProbe, withProbe, withProbeIn, type ProbeOptions } from './probe-options.ts'
-import { followRun } from './run-follow.ts'
+import { ABOUT_WAIT, followRun } from './run-follow.ts'
 import { NO_RUNS, runColumns } from './run-look.ts'
 import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { addApproving, stateText } from './schedule-approval.ts'
@@ -99,7 +99,7 @@ function addSwitching(group: Command, desk: Desk): void {
   })
   const run = commandOf(group, 'run <id>', 'run a schedule now')
     .option('--due', 'only if an occurrence is due')
-    .option('--wait', 'wait until it ends; the exit code is 1 unless it succeeds')
+    .option('--wait', ABOUT_WAIT)
   remote<{ readonly due?: boolean; readonly wait?: boolean }>(desk, run, {
     work: (talk, [id = ''], { due, wait }) =>
       runNow(talk, id, { mode: due === true ? 'due' : 'force', wait: wait === true }),

@@ -49,12 +49,14 @@ export interface PageOptions {
   readonly all?: boolean
 }
 
-/** The options of a list. */
-export const withPages = (command: Command): Command =>
+/** The options of one page. */
+export const withPage = (command: Command): Command =>
   command
     .option('--limit <n>', 'page size, 1 to 200 (default 20)')
     .option('--cursor <cursor>', 'continue after an earlier page')
-    .option('--all', 'all pages')
+
+/** The options of a list. */
+export const withPages = (command: Command): Command => withPage(command).option('--all', 'all pages')
 
 type AskedPage = { readonly limit?: number; readonly cursor?: string }
 
