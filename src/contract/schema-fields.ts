@@ -34,7 +34,12 @@ function describe(field: z.core.$ZodType): Described {
   const choices = choicesOf(property)
   const [first = {}] = choices
   const words = choices.length === 1 ? (first.enum ?? []).filter((word) => typeof word === 'string') : []
-  return { kind: kindOf(choices), words, ...boundsOf(first), description: property.description ?? first.description ?? '' }
+  return {
+    kind: kindOf(choices),
+    words,
+    ...boundsOf(first),
+    description: property.description ?? first.description ?? '',
+  }
 }
 
 /** What a value may be beside null. */

@@ -24,7 +24,8 @@ function isOfRule(issue: Issue): boolean {
 function itemsVerdict({ path }: OperationSpec, body: unknown): Verdict {
   if (path !== '/tasks/batch') return 'accepted'
   const { tasks } = body as { readonly tasks: readonly object[] }
-  const isRead = tasks.length <= MAX_IN_BATCH && tasks.every((task) => readShape(taskInput, { ...task, agentId: 'a' }).ok)
+  const isRead =
+    tasks.length <= MAX_IN_BATCH && tasks.every((task) => readShape(taskInput, { ...task, agentId: 'a' }).ok)
   return isRead ? 'accepted' : 'refused by a rule'
 }
 

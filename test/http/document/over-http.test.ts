@@ -72,7 +72,8 @@ async function disagreementOn(
     return `its reader says "${flaws.join('; ')}", the server ${statusCode} "${said.join('; ')}"`
   // Tasks of a batch are decided one by one, and each outcome tells what is wrong.
   const isToldInPlace = id === 'tasks.batch' && statusCode === 202 && response.body.includes('"error"')
-  if (!described.allows(body) && statusCode !== 400 && !isToldInPlace) return `the document refuses it, the server answers ${statusCode}`
+  if (!described.allows(body) && statusCode !== 400 && !isToldInPlace)
+    return `the document refuses it, the server answers ${statusCode}`
   const late = flaws === null && described.allows(body) ? errors.filter(({ message }) => OF_SHAPE.test(message)) : []
   const unexpected = late
     .map(({ pointer, message }) => `${pointer} ${message}`)
