@@ -68,6 +68,7 @@ export const STEPS = [
       'test/service/run-view',
       'test/service/schedule-',
       'test/service/settings',
+      'test/service/stored-output',
       'test/tracing/',
     ],
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { GRANTS, parsePermissions } from '../core/access.ts'
 import { moment, pageOf, paging, role } from './common.ts'
-import { givenInstant, readWith, text } from './fields.ts'
+import { givenInstant, rule, text } from './fields.ts'
 import { guardRails, guardRailsInput } from './guard-rails.ts'
 import { named, type Shape } from './shape.ts'
 
@@ -15,7 +15,8 @@ export const keyInput = named(
     role: role.optional().describe('Role of the key. Default: `member`.'),
     scopes: scopes
       .min(1)
-      .check(readWith(parsePermissions))
+      .check(rule(parsePermissions))
+      .overwrite((given) => [...new Set(given)])
       .nullish()
       .describe('Permissions, as a subset of those of its role. Null or omitted: all of them.'),
     expires_at: givenInstant.nullish().describe('When it expires. Default: never.'),

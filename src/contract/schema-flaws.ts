@@ -48,7 +48,7 @@ function inOrder(found: readonly Found[], schema: z.ZodType): readonly Flaw[] {
 
 /** Where a field stands: its place in the schema, then its place in what is there, and so on. */
 function placesOf({ by, meant, flaw: { field } }: Found, schema: z.ZodType): readonly number[] {
-  const path = field.split('.')
+  const path = field === '' ? [] : field.split('.')
   if (by === 'name' && meant !== undefined && path.length === 1) return [-1]
   return path.map((name, depth) => {
     const node = nodeAt(schema, path.slice(0, depth))
@@ -59,8 +59,9 @@ function placesOf({ by, meant, flaw: { field } }: Found, schema: z.ZodType): rea
   })
 }
 
+/** What is said of a whole and of its parts stays in the order in which it was found. */
 function firstDifference(one: readonly number[], other: readonly number[]): number {
-  const at = one.findIndex((place, depth) => place !== other[depth])
+  const at = one.findIndex((place, depth) => depth < other.length && place !== other[depth])
   return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0)
 }
 

@@ -163,7 +163,7 @@ export function parsePermissions(field: string, value: unknown): Parsed<readonly
   if (!Array.isArray(value) || value.length === 0)
     return flawed({ field, value, message: 'must list at least one permission', allowed })
   const entries: readonly unknown[] = value
-  const words = entries.map((entry) => (typeof entry === 'string' ? entry.toLowerCase() : ''))
+  const words = entries.map((entry) => (typeof entry === 'string' ? entry.trim().toLowerCase() : ''))
   const isAllowed: ReadonlySet<string> = new Set(GRANTS)
   const wrong = words.flatMap((word, index) => (isAllowed.has(word) ? [] : [index]))
   const flaws = wrong.slice(0, MAX_LISTED_FLAWS).map((index): Flaw => {

@@ -561,7 +561,7 @@ describe('other ways in', () => {
     const tested = await type('heartbeat', 'test', 'typed')
     expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('is on its way')])
     await logOf('typed', 1)
-    expect((await type('heartbeat', 'log', 'typed')).stdout).toMatch(/suppressed +The agent answered HEARTBEAT_OK/)
+    expect((await type('heartbeat', 'log', 'typed')).stdout).toMatch(/suppressed +The agent replied HEARTBEAT_OK/)
     expect((await type('heartbeat', 'enable', 'typed')).stdout).toMatch(/state +active/)
   })
 
