@@ -10,7 +10,7 @@ const one = z.strictObject({ id })
 export const agentOperations = {
   'agents.create': operation({
     ...{ method: 'POST', path: '/api/v1/agents', tag: 'agents', permission: 'agents:write' },
-    summary: 'Makes an agent',
+    summary: 'Create an agent',
     ...{ creates: true, etag: true },
     body: agentInput,
     answers: { 201: agent },
@@ -19,13 +19,13 @@ export const agentOperations = {
   }).by(({ ports, caller, body }) => createAgent(ports, caller, body)),
   'agents.list': operation({
     ...{ method: 'GET', path: '/api/v1/agents', tag: 'agents', permission: 'agents:read' },
-    summary: 'Lists agents, by id',
+    summary: 'List agents, by id',
     query: pageFilter,
     answers: { 200: agentPage },
   }).by(({ ports, caller, query }) => findAgentPage(ports, caller, query)),
   'agents.get': operation({
     ...{ method: 'GET', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:read' },
-    summary: 'Shows an agent',
+    summary: 'Get an agent',
     etag: true,
     params: one,
     answers: { 200: agent },
@@ -33,8 +33,8 @@ export const agentOperations = {
   }).by(({ ports, caller, params }) => getAgent(ports, caller, params.id)),
   'agents.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:write' },
-    summary: 'Changes an agent',
-    description: 'What is left out stays; null brings back the default. Runs that are pending keep their limits.',
+    summary: 'Update an agent',
+    description: 'Omitted fields keep their values; null restores the default. Pending runs keep their limits.',
     etag: true,
     params: one,
     body: agentPatch,
@@ -46,8 +46,8 @@ export const agentOperations = {
   ),
   'agents.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:write' },
-    summary: 'Deletes an agent that no schedule wakes',
-    description: 'Its runs stay, and those that are pending go on.',
+    summary: 'Delete an agent that no schedule uses',
+    description: 'Its runs stay, and pending runs continue.',
     etag: true,
     params: one,
     answers: { 204: null },

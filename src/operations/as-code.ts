@@ -19,22 +19,21 @@ export const asCodeOperations = {
   'asCode.export': operation({
     ...{ method: 'GET', path: '/api/v1/export', tag: 'as-code' },
     permission: ['agents:read', 'targets:read', 'schedules:read', 'budgets:read'],
-    summary: 'Writes agents, targets, schedules and budgets as one document',
+    summary: 'Export agents, targets, schedules and budgets as one document',
     description:
-      'Without what is a default and without secrets: values that are hidden stand there as `***` or not at all, and ' +
-      'stay what they are when the document is applied. Each kind needs its own permission to be read; `kinds` names ' +
-      'those that are wanted.',
+      'Defaults and secrets are left out: hidden values appear as `***` or not at all, and keep their values when ' +
+      'the document is applied. Reading each kind requires its own permission; `kinds` selects the kinds.',
     query: exportFilter,
     answers: { 200: asCodeDocument },
   }).by(({ ports, caller, principal, query }) => exportDocument(ports, caller, { ...query, may: mayOf(principal) })),
   'asCode.plan': operation({
     ...{ method: 'POST', path: '/api/v1/apply/plan', tag: 'as-code' },
     permission: ['agents:read', 'targets:read', 'schedules:read', 'budgets:read'],
-    summary: 'Says what applying a document would change',
+    summary: 'Plan the changes that applying a document would make',
     description:
-      'Compares what is stored with the document and tries out every change, as whoever asks; nothing is kept. What ' +
-      'stands in the way of a thing is in its `flaws`. Each kind that the document names needs its own permission to be ' +
-      'read, and `permissions` are those that applying it needs.',
+      'Compares the stored objects with the document and tries every change with the permissions of the caller; ' +
+      'nothing is saved. `flaws` lists what is wrong with an object. Reading each kind in the document requires ' +
+      'its own permission; `permissions` lists those that applying requires.',
     query: applyFilter,
     body: givenDocument,
     answers: { 200: planView },
@@ -46,11 +45,11 @@ export const asCodeOperations = {
   'asCode.apply': operation({
     ...{ method: 'POST', path: '/api/v1/apply', tag: 'as-code' },
     permission: ['agents:write', 'targets:write', 'schedules:write', 'schedules:delete', 'budgets:write'],
-    summary: 'Makes what is stored what a document says',
+    summary: 'Apply a document',
     description:
-      'All of it or nothing. What is stored and not in the document is kept, or with `prune` deleted, of the kinds that ' +
-      'the document names. With `expect`, exactly the plan of that `plan_id` is carried out, and anything else is ' +
-      'refused. A second time, nothing changes.',
+      'All changes or none. Stored objects that are missing from the document stay, or are deleted with `prune` ' +
+      '(only of the kinds in the document). With `expect`, exactly the plan with that `plan_id` is applied; any ' +
+      'other is refused. Applying a document again changes nothing.',
     newWork: true,
     query: applyFilter,
     body: givenDocument,

@@ -10,11 +10,11 @@ const one = z.strictObject({ id })
 export const backfillOperations = {
   'schedules.backfill': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/backfill', tag: 'schedules', permission: 'schedules:run' },
-    summary: 'Makes runs for past moments of a schedule',
+    summary: 'Run past occurrences of a schedule',
     description:
-      'Of the moments from `from` on and before `to`, those that `which` takes, at most 10,000, in order and no faster ' +
-      'than `max_active` and `spacing_ms` say. The plan of the schedule is untouched. With `dry_run` the answer says what ' +
-      'would be done, and nothing is changed. One at a time for each schedule.',
+      'Creates runs for the occurrences from `from` (inclusive) to `to` (exclusive) that `which` selects, at most ' +
+      '10,000, in order and no faster than `max_active` and `spacing_ms` allow. The timing of the schedule does ' +
+      'not change. With `dry_run` the answer is the plan, and nothing changes. One backfill at a time per schedule.',
     ...{ creates: true, newWork: true },
     params: one,
     body: backfillInput,
@@ -29,23 +29,23 @@ export const backfillOperations = {
   }),
   'backfills.list': operation({
     ...{ method: 'GET', path: '/api/v1/backfills', tag: 'backfills', permission: 'schedules:read' },
-    summary: 'Lists backfills, newest first',
+    summary: 'List backfills, newest first',
     query: backfillFilter,
     answers: { 200: backfillPage },
   }).by(({ ports, caller, query }) => findBackfills(ports, caller, query)),
   'backfills.get': operation({
     ...{ method: 'GET', path: '/api/v1/backfills/:id', tag: 'backfills', permission: 'schedules:read' },
-    summary: 'Shows how far a backfill has come',
+    summary: 'Get a backfill and its progress',
     params: one,
     answers: { 200: backfill },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getBackfill(ports, caller, params.id)),
   'backfills.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/backfills/:id/cancel', tag: 'backfills', permission: 'schedules:run' },
-    summary: 'Ends a backfill early',
+    summary: 'Cancel a backfill',
     description:
-      'No further runs are made, and those that wait are cancelled. What works goes on to its end, unless `running` is ' +
-      '`cancel`. What was made stays.',
+      'No more runs are created, and waiting runs are cancelled. Running ones finish, unless `running` is ' +
+      '`cancel`. Finished runs stay.',
     bodyOptional: true,
     params: one,
     body: backfillCancel,

@@ -13,7 +13,7 @@ const one = z.strictObject({ id })
 export const budgetOperations = {
   'budgets.create': operation({
     ...{ method: 'POST', path: '/api/v1/budgets', tag: 'budgets', permission: 'budgets:write' },
-    summary: 'Makes a budget',
+    summary: 'Create a budget',
     creates: true,
     body: budgetInput,
     answers: { 201: budget },
@@ -21,31 +21,31 @@ export const budgetOperations = {
   }).by(({ ports, caller, body }) => createBudget(ports, caller, body)),
   'budgets.list': operation({
     ...{ method: 'GET', path: '/api/v1/budgets', tag: 'budgets', permission: 'budgets:read' },
-    summary: 'Lists budgets and where they stand',
+    summary: 'List budgets and their usage',
     query: pageFilter,
     answers: { 200: budgetPage },
   }).by(({ ports, caller, query }) => findBudgetPage(ports, caller, query)),
   'budgets.forecast': operation({
     ...{ method: 'GET', path: '/api/v1/budgets/forecast', tag: 'budgets', permission: 'budgets:read' },
-    summary: 'Says what the next days will use, and when budgets will be used up',
+    summary: 'Forecast usage, and when budgets run out',
     description:
-      'From the plan (schedules, heartbeats, and chat and tasks at their usual pace) and from what the last runs used: ' +
-      'expected, and at most (p95). 30 days unless given.',
+      'From what is scheduled (schedules, heartbeats, and chat and tasks at their recent rate) and from the usage ' +
+      'of recent runs: expected, and high (p95). Default: 30 days.',
     query: forecastFilter,
     answers: { 200: forecast },
     refusals: ['RULE_TOO_DENSE', 'COMPUTE_BUSY'],
   }).by(({ ports, caller, query }) => forecastOrg(ports, caller, query)),
   'budgets.get': operation({
     ...{ method: 'GET', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:read' },
-    summary: 'Shows a budget and where it stands',
+    summary: 'Get a budget and its usage',
     params: one,
     answers: { 200: budget },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getBudget(ports, caller, params.id)),
   'budgets.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:write' },
-    summary: 'Changes a budget',
-    description: 'Whose it is and what it counts never changes. More room lets waiting work go on at once.',
+    summary: 'Update a budget',
+    description: 'Its scope and unit cannot be changed. A higher amount releases waiting runs at once.',
     params: one,
     body: budgetPatch,
     answers: { 200: budget },
@@ -54,15 +54,15 @@ export const budgetOperations = {
   }).by(({ ports, caller, params, body }) => changeBudget(ports, caller, { id: params.id, change: body })),
   'budgets.resume': operation({
     ...{ method: 'POST', path: '/api/v1/budgets/:id/resume', tag: 'budgets', permission: 'budgets:write' },
-    summary: 'Lets a budget that stands still go on',
-    description: 'Only `pause` makes a budget stand still. While its period is used up, raise the amount instead.',
+    summary: 'Resume a paused budget',
+    description: 'Only `pause` pauses a budget. While its period is exhausted, raise the amount instead.',
     params: one,
     answers: { 200: budget },
     refusals: ['NOT_FOUND', 'CONFLICT'],
   }).by(({ ports, caller, params }) => resumeBudget(ports, caller, { id: params.id })),
   'budgets.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:write' },
-    summary: 'Deletes a budget and what it has counted',
+    summary: 'Delete a budget and its counters',
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND'],

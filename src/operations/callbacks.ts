@@ -7,10 +7,10 @@ import { operation } from './operation.ts'
 export const callbackOperations = {
   'callbacks.settle': operation({
     ...{ method: 'POST', path: '/api/v1/callbacks/:token', tag: 'callbacks', permission: 'none' },
-    summary: 'Reports the result of an attempt that was deferred',
+    summary: 'Report the result of a deferred attempt',
     description:
-      'Whoever has the token speaks for the attempt. A repetition, the token of an earlier attempt, and a report after ' +
-      'the deadline are answered with `ignored: true` and change nothing.',
+      'The token authenticates the report. A repeated report, the token of an earlier attempt, and a report after ' +
+      'the deadline get `ignored: true` and change nothing.',
     params: z.strictObject({ token: z.string().min(1).max(512) }),
     body: resultInput,
     answers: { 200: callbackAnswer },

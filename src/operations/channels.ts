@@ -35,10 +35,10 @@ function bytesOf({ body }: HttpExchange): Buffer {
 export const channelOperations = {
   'channels.create': operation({
     ...{ method: 'POST', path: '/api/v1/channels', tag: 'channels', permission: 'agents:write' },
-    summary: 'Makes a channel',
+    summary: 'Create a channel',
     description:
-      'A bot of Telegram, an app of Slack, or a hook that anybody calls who can sign. Tokens and signing secrets are kept ' +
-      'encrypted and never shown. Nobody may speak in a new channel but those who are named.',
+      'A Telegram bot, a Slack app, or a webhook for callers that sign their requests. Tokens and signing secrets ' +
+      'are stored encrypted and never shown. A new channel accepts messages only from the users and chats it lists.',
     creates: true,
     body: channelInput,
     answers: { 201: channel },
@@ -49,21 +49,21 @@ export const channelOperations = {
   }).by(({ ports, caller, body }) => createChannel(ports, caller, body)),
   'channels.list': operation({
     ...{ method: 'GET', path: '/api/v1/channels', tag: 'channels', permission: 'agents:read' },
-    summary: 'Lists channels and how they fare',
+    summary: 'List channels and their state',
     query: pageFilter,
     answers: { 200: channelPage },
   }).by(({ ports, caller, query }) => findChannels(ports, caller, query)),
   'channels.get': operation({
     ...{ method: 'GET', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:read' },
-    summary: 'Shows a channel and how it fares',
+    summary: 'Get a channel and its state',
     params: one,
     answers: { 200: channel },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getChannel(ports, caller, params.id)),
   'channels.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:write' },
-    summary: 'Changes a channel',
-    description: 'A secret that is left out stays. Another token makes it another bot: what it had read is forgotten.',
+    summary: 'Update a channel',
+    description: 'An omitted secret keeps its value. A new token makes it another bot, and its read position is reset.',
     params: one,
     body: channelPatch,
     answers: { 200: channel },
@@ -72,7 +72,7 @@ export const channelOperations = {
   }).by(({ ports, caller, params, body }) => changeChannel(ports, caller, { id: params.id, change: body })),
   'channels.enable': operation({
     ...{ method: 'POST', path: '/api/v1/channels/:id/enable', tag: 'channels', permission: 'agents:write' },
-    summary: 'Switches a channel on',
+    summary: 'Enable a channel',
     params: one,
     answers: { 200: channel },
     refusals: ['NOT_FOUND'],
@@ -81,8 +81,8 @@ export const channelOperations = {
   ),
   'channels.disable': operation({
     ...{ method: 'POST', path: '/api/v1/channels/:id/disable', tag: 'channels', permission: 'agents:write' },
-    summary: 'Switches a channel off',
-    description: 'Nothing is heard any more. What runs already is still answered.',
+    summary: 'Disable a channel',
+    description: 'It receives no more messages. Replies of active runs are still sent.',
     params: one,
     answers: { 200: channel },
     refusals: ['NOT_FOUND'],
@@ -91,26 +91,26 @@ export const channelOperations = {
   ),
   'channels.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:write' },
-    summary: 'Deletes a channel',
-    description: 'Its conversations stay as sessions; what is still to be said in them has nowhere to go.',
+    summary: 'Delete a channel',
+    description: 'Its sessions stay; pending replies cannot be sent.',
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => removeChannel(ports, caller, params.id)),
   'channels.test': operation({
     ...{ method: 'POST', path: '/api/v1/channels/:id/test', tag: 'channels', permission: 'agents:write' },
-    summary: 'Asks the service behind a channel who the channel is',
-    description: 'Finds out whether the token is good. Nothing is said in any chat.',
+    summary: 'Test the credentials of a channel',
+    description: 'Asks the service which account the token belongs to. No message is sent.',
     params: one,
     answers: { 200: channelTest },
     refusals: ['NOT_FOUND', 'SECRET_KEY'],
   }).by(({ ports, caller, params }) => testChannel(ports, caller, params.id)),
   'hooks.receive': operation({
     ...{ method: 'POST', path: '/api/v1/hooks/:id', tag: 'channels', permission: 'none' },
-    summary: 'Hears what a channel is told',
+    summary: 'Receive a webhook of a channel',
     description:
-      'Needs no key but a signature: of Standard Webhooks for a hook, of Slack for an app, and the secret token of ' +
-      'Telegram for a bot in mode `webhook`. A repetition of what was accepted before gets the same answer.',
+      "Requires a signature instead of a key: Standard Webhooks for a webhook channel, Slack's signature for an " +
+      'app, the secret token for a Telegram bot in mode `webhook`. A repeated request gets the same answer.',
     ...{ raw: true, http: true, newWork: true, admits: true },
     params: one,
     body: hookMessage,

@@ -13,16 +13,16 @@ const deployment = {
 export const configOperations = {
   'config.get': operation({
     ...{ ...deployment, method: 'GET' },
-    summary: 'Shows every setting, and who has set it',
-    description: 'As it holds on the node that answers. Secrets are masked.',
+    summary: 'Get all settings and their sources',
+    description: 'As they apply on the node that answers. Secrets are masked.',
     answers: { 200: config },
   }).by(({ ctx }) => ctx.config.view()),
   'config.update': operation({
     ...{ ...deployment, method: 'PATCH' },
-    summary: 'Changes settings on every node, while everything runs',
+    summary: 'Change settings on every node without a restart',
     description:
-      'Whole or not at all. Null takes back what was set here, so that file, environment or default hold again; 0 ' +
-      'leaves a lane, a limit or a time to live as it is. What takes effect at a start only is refused.',
+      'All changes or none. Null removes the override, so that file, environment or default apply again; 0 leaves ' +
+      'a lane, a limit or a time to live unchanged. Settings that need a restart are refused.',
     body: configPatch,
     answers: { 200: config },
     examples: { body: { tasks: { max_queue: 2_000 }, log: { level: 'debug' } } },

@@ -22,37 +22,37 @@ async function get(call: Asking, id: string): Promise<DeliveryView> {
   return found
 }
 
-/** Results on their way, and what somebody should look at. */
+/** Deliveries of results, and alerts. */
 export const deliveryOperations = {
   'deliveries.list': operation({
     ...{ ...reading, path: '/api/v1/deliveries' },
-    summary: 'Lists deliveries with their tries, newest first',
-    description: 'A caller with schedules:read and without runs:read gets what runs of schedules have delivered.',
+    summary: 'List deliveries with their tries, newest first',
+    description: 'A caller with schedules:read but not runs:read gets the deliveries of scheduled runs.',
     query: deliveryFilter,
     answers: { 200: deliveryPage },
   }).by((call) => findDeliveries(call.ports, { ...call.caller, onlyOfSchedules: !readsAllRuns(call) }, call.query)),
   'deliveries.get': operation({
     ...{ ...reading, path: '/api/v1/deliveries/:id' },
-    summary: 'Shows a delivery with its tries',
-    description: 'The delivery of a run of a schedule needs schedules:read or runs:read, any other needs runs:read.',
+    summary: 'Get a delivery with its tries',
+    description: 'The delivery of a scheduled run requires schedules:read or runs:read, any other runs:read.',
     params: one,
     answers: { 200: delivery },
     refusals: ['NOT_FOUND'],
   }).by((call) => get(call, call.params.id)),
   'deliveries.retry': operation({
     ...{ method: 'POST', path: '/api/v1/deliveries/:id/retry', tag: 'deliveries', permission: 'runs:write' },
-    summary: 'Sends a delivery now',
+    summary: 'Send a delivery now',
     description:
-      'One that was given up or kept begins anew, one that waits is tried at once; the id of the message stays. ' +
-      'What has arrived, or is held for a target that is off, is refused.',
+      'A failed or unsent delivery starts over, a waiting one is tried at once; the message id stays the same. ' +
+      'Deliveries that have arrived, or are held for a disabled target, are refused.',
     params: one,
     answers: { 202: delivery },
     refusals: ['NOT_FOUND', 'CONFLICT'],
   }).by(({ ports, caller, params }) => retryDelivery(ports, caller, params.id)),
   'alerts.list': operation({
     ...{ method: 'GET', path: '/api/v1/alerts', tag: 'alerts', permission: 'runs:read' },
-    summary: 'Lists alerts, newest first',
-    description: 'An alert is raised once and clears itself when what it says is over.',
+    summary: 'List alerts, newest first',
+    description: 'An alert is raised once and clears when the problem is gone.',
     query: alertFilter,
     answers: { 200: alertPage },
   }).by(({ ports, caller, query }) => findAlerts(ports, caller, query)),

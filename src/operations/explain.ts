@@ -23,14 +23,14 @@ export const explainOperations = {
     ...{ method: 'GET', path: '/api/v1/explain', tag: 'explain' },
     permission: ['runs:read', 'schedules:read'],
     rails: 'list',
-    summary: 'Says why something happened, or why nothing did',
+    summary: 'Explain why something happened, or why nothing did',
     description:
-      'Either about one thing, by its `id`: a run, task, `job_run_id`, schedule, message, attempt, delivery, alert, ' +
-      'heartbeat, target, agent or session. Or about a moment, `at`: what was planned, what ran, what was skipped, ' +
-      'refused or waited within `within_seconds` (300 unless given) of it, most telling first. A time without a zone is ' +
-      'read by the clock of the schedule that is named, else of the org. What other permissions show (`audit:read`: ' +
-      'who switched a schedule off) is left out for callers that lack them: with schedules:read and without runs:read these ' +
-      'are schedules, their runs and what those delivered. A key with guard rails gets answers about ' +
+      'Ask about one object by its `id`: a run, task, `job_run_id`, schedule, message, attempt, delivery, alert, ' +
+      'heartbeat, target, agent or session. Or ask about a time, `at`: what was planned, ran, was skipped, was ' +
+      'refused or waited within `within_seconds` (default 300) of it, most relevant first. A time without a zone ' +
+      'is read in the time zone of the given schedule, else of the org. Facts that need other permissions ' +
+      '(`audit:read`: who disabled a schedule) are left out for callers without them: with schedules:read but not ' +
+      'runs:read, answers cover schedules, their runs and their deliveries. A restricted key gets answers about ' +
       'its own schedules and runs.',
     query: explainQuery,
     answers: { 200: explanation },

@@ -10,8 +10,8 @@ const one = z.strictObject({ id })
 export const heartbeatOperations = {
   'heartbeat.get': operation({
     ...{ method: 'GET', path: '/api/v1/agents/:id/heartbeat', tag: 'agents', permission: 'agents:read' },
-    summary: 'Shows the heartbeat of an agent',
-    description: 'Of an agent whose heartbeat nobody has set: the defaults, switched off, version 0.',
+    summary: 'Get the heartbeat of an agent',
+    description: 'If it was never set: the defaults, disabled, version 0.',
     etag: true,
     params: one,
     answers: { 200: heartbeat },
@@ -19,9 +19,10 @@ export const heartbeatOperations = {
   }).by(({ ports, caller, params }) => getHeartbeat(ports, caller, params.id)),
   'heartbeat.set': operation({
     ...{ method: 'PUT', path: '/api/v1/agents/:id/heartbeat', tag: 'agents', permission: 'agents:write' },
-    summary: 'Sets the heartbeat of an agent',
+    summary: 'Set the heartbeat of an agent',
     description:
-      'All of it: what is left out takes its default. Only a change of the interval, of `adaptive` or of `enabled` moves the next moment.',
+      'Replaces all of it: omitted fields take their defaults. Only a change of the interval, of `adaptive` or of ' +
+      '`enabled` moves the next heartbeat.',
     etag: true,
     params: one,
     body: heartbeatInput,
@@ -35,9 +36,10 @@ export const heartbeatOperations = {
   ),
   'heartbeat.test': operation({
     ...{ method: 'POST', path: '/api/v1/agents/:id/heartbeat/test', tag: 'agents', permission: 'agents:write' },
-    summary: 'Lets the heart of an agent beat once, now',
+    summary: 'Run the heartbeat of an agent once, now',
     description:
-      'Also while it is switched off and outside its hours; its plan stays. With nothing to check, nowhere to send an answer or a busy agent it says so, and no model is called.',
+      'Works while it is disabled and outside its active hours; its timing does not change. With nothing to check, ' +
+      'no recipient or a busy agent it says so, and no model is called.',
     ...{ creates: true, newWork: true, admits: true },
     params: one,
     answers: { 202: heartbeatTest },
@@ -45,7 +47,7 @@ export const heartbeatOperations = {
   }).by(({ ports, caller, params }) => testHeartbeat(ports, caller, params.id)),
   'heartbeat.log': operation({
     ...{ method: 'GET', path: '/api/v1/agents/:id/heartbeat/log', tag: 'agents', permission: 'agents:read' },
-    summary: 'Lists what became of the heartbeats of an agent, newest first',
+    summary: 'List the heartbeats of an agent and their outcomes, newest first',
     params: one,
     query: heartbeatLogFilter,
     answers: { 200: heartbeatLog },

@@ -10,20 +10,21 @@ export const importOperations = {
   'schedules.parse': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/parse', tag: 'schedules', permission: 'schedules:read' },
     rails: 'free',
-    summary: 'Says what a sentence about time means',
+    summary: 'Parse a schedule from natural language',
     description:
-      'In English or Chinese, by a fixed grammar. The answer has the fields of a schedule, the same as a sentence and ' +
-      'as dates, and a note for everything that was decided. What is not understood is refused with its place in the text.',
+      'English or Chinese, by a fixed grammar. The answer has the fields of a schedule, their meaning as a ' +
+      'sentence and as dates, and a note for every assumption. Text that is not understood is refused with its ' +
+      'position.',
     body: wordsInput,
     answers: { 200: words },
     examples: { body: { text: 'every weekday at 9 in Berlin' } },
   }).by(({ ports, caller, body }) => parseWords(ports, caller, body)),
   'import.crontab': operation({
     ...{ method: 'POST', path: '/api/v1/import/crontab', tag: 'import', permission: 'schedules:write' },
-    summary: 'Takes over the lines of a crontab as schedules',
+    summary: 'Import a crontab as schedules',
     description:
-      'With `plan` nothing is changed. A second import of the same file changes nothing. Commands need an owner of the ' +
-      "operator org and a program of the operator's list; with `agent_id` the lines become prompts instead.",
+      'With `plan` nothing changes. Importing the same file again changes nothing. Commands require an owner of ' +
+      "the operator org and a program on the operator's list; with `agent_id` the lines become prompts instead.",
     newWork: true,
     body: crontabInput,
     answers: { 200: importReport },
@@ -35,8 +36,8 @@ export const importOperations = {
   }),
   'import.openclaw': operation({
     ...{ method: 'POST', path: '/api/v1/import/openclaw', tag: 'import', permission: 'schedules:write' },
-    summary: "Takes over the jobs of OpenClaw's scheduler as schedules",
-    description: 'The text is its cron/jobs.json. With `plan` nothing is changed; a second import changes nothing.',
+    summary: 'Import OpenClaw cron jobs as schedules',
+    description: 'The text is its cron/jobs.json. With `plan` nothing changes; importing it again changes nothing.',
     newWork: true,
     body: importInput,
     answers: { 200: importReport },

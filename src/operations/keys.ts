@@ -10,10 +10,10 @@ const one = z.strictObject({ id })
 export const keyOperations = {
   'keys.create': operation({
     ...{ method: 'POST', path: '/api/v1/keys', tag: 'keys', permission: 'keys:write' },
-    summary: 'Makes a key',
+    summary: 'Create a key',
     description:
-      'Its text is in this answer and nowhere else. Nobody gives what they do not have. Made with a key that expires, it ' +
-      'expires no later; without `expires_at`, at the same time.',
+      'The key is shown only in this answer. A caller cannot grant permissions it does not have. A key created ' +
+      'with a key that expires expires no later; without `expires_at`, at the same time.',
     creates: true,
     body: keyInput,
     answers: { 201: madeKey },
@@ -21,23 +21,23 @@ export const keyOperations = {
   }).by((call) => createKey(call.ports, giverOf(call), call.body)),
   'keys.list': operation({
     ...{ method: 'GET', path: '/api/v1/keys', tag: 'keys', permission: 'keys:read' },
-    summary: 'Lists keys, newest first',
+    summary: 'List keys, newest first',
     query: keyFilter,
     answers: { 200: keyPage },
   }).by(({ ports, caller, query }) => findKeys(ports, caller, query)),
   'keys.get': operation({
     ...{ method: 'GET', path: '/api/v1/keys/:id', tag: 'keys', permission: 'keys:read' },
-    summary: 'Shows a key, without its text',
+    summary: 'Get a key, without its text',
     params: one,
     answers: { 200: key },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getKey(ports, caller, params.id)),
   'keys.revoke': operation({
     ...{ method: 'DELETE', path: '/api/v1/keys/:id', tag: 'keys', permission: 'keys:write' },
-    summary: 'Ends a key',
+    summary: 'Revoke a key',
     description:
-      'At once on this node, within a second on others. It stays on the list as revoked. A key ends itself, and keys with no ' +
-      'more than its own role and permissions.',
+      'Takes effect at once on this node and within a second on others. It stays in the list as revoked. A key can ' +
+      'revoke itself, and keys with no more than its own role and permissions.',
     params: one,
     answers: { 200: key },
     refusals: ['NOT_FOUND'],

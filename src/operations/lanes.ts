@@ -27,8 +27,8 @@ export async function takeLane(
 export const laneOperations = {
   'lanes.list': operation({
     ...{ method: 'GET', path: '/api/v1/lanes', tag: 'lanes', permission: 'runs:read' },
-    summary: 'Lists lanes',
-    description: "Sizes are per node. The operator sees everybody's work in them, other orgs their own.",
+    summary: 'List lanes',
+    description: 'Sizes are per node. The operator sees the work of all orgs, other orgs see their own.',
     answers: { 200: lanePage },
     examples: {
       answer: {
@@ -44,8 +44,9 @@ export const laneOperations = {
   }).by(({ ctx, caller }) => ({ items: ctx.work.lanes(seenBy(caller.orgId)), next_cursor: null })),
   'lanes.set': operation({
     ...{ method: 'PUT', path: '/api/v1/lanes/:name', tag: 'lanes', permission: 'admin:*', operatorOnly: true },
-    summary: 'Sets the size of a lane on every node',
-    description: 'A lane that is not there is made. Shrinking ends nothing; it only lets nothing new in.',
+    summary: 'Set the size of a lane on every node',
+    description:
+      'A lane that does not exist is created. A smaller size does not stop running work; it only admits less.',
     params: z.strictObject({ name: z.string().min(1).max(100) }),
     body: laneSize,
     answers: { 200: lane },

@@ -4,10 +4,10 @@ import { operation } from './operation.ts'
 export const metricsOperations = {
   'metrics.get': operation({
     ...{ method: 'GET', path: '/metrics', tag: 'metrics', permission: 'admin:*', operatorOnly: true },
-    summary: 'Shows what this node has counted, and what there is in the deployment',
+    summary: 'Get the metrics of this node and of the deployment',
     description:
-      'Needs no key where only programs of this machine can ask and there is one org: the server listens on a loopback ' +
-      'address and neither `server.public_url` nor `server.allowed_hosts` is set.',
+      'Needs no key if only programs on this machine can reach the server and there is one org: it listens on a ' +
+      'loopback address, and neither `server.public_url` nor `server.allowed_hosts` is set.',
     ...{ openInPrivate: true, http: true },
     answers: { 200: { contentType: 'text/plain; version=0.0.4', description: 'The text format of Prometheus' } },
   }).by(({ http }) => http.sendMetrics()),

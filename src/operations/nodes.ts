@@ -6,7 +6,7 @@ import { operation } from './operation.ts'
 export const nodeOperations = {
   'nodes.list': operation({
     ...{ method: 'GET', path: '/api/v1/nodes', tag: 'nodes', permission: 'admin:*', operatorOnly: true },
-    summary: 'Lists the nodes of the deployment, oldest first',
+    summary: 'List the nodes of the deployment, oldest first',
     answers: { 200: nodePage },
   }).by(async ({ ports }) => ({ items: await findNodes(ports), next_cursor: null })),
 }

@@ -12,10 +12,10 @@ const operators = { tag: 'orgs', permission: 'admin:*', operatorOnly: true } as 
 export const orgOperations = {
   'orgs.create': operation({
     ...{ ...operators, method: 'POST', path: '/api/v1/orgs' },
-    summary: 'Makes an org',
+    summary: 'Create an org',
     description:
-      'With an agent that works offline. With `with_key: true` the answer has an owner key of the org in `first_key`, shown ' +
-      'this once. Add people with POST /api/v1/orgs/:org_id/members.',
+      'It comes with an agent that works offline. With `with_key: true` the answer contains an owner key of the ' +
+      'org in `first_key`, shown only once. Add members with POST /api/v1/orgs/:org_id/members.',
     creates: true,
     body: orgInput,
     answers: { 201: createdOrg },
@@ -23,27 +23,27 @@ export const orgOperations = {
     examples: { body: { id: 'acme', name: 'Acme', default_timezone: 'Europe/Berlin', max_concurrent: 20 } },
   }).by(({ ports, caller, principal, body }) => {
     const { role } = principal
-    // Whoever administers the deployment hands out a key as strong as their own, and needs all of its permissions.
+    // The operator creates a key as strong as its own, and needs all of its permissions.
     if (body.with_key === true) refuseUngrantable(giverOf({ caller, principal }), { role, scopes: null })
     return createOrg(ports, { ...caller, role }, body)
   }),
   'orgs.list': operation({
     ...{ ...operators, method: 'GET', path: '/api/v1/orgs' },
-    summary: 'Lists orgs, newest first',
+    summary: 'List orgs, newest first',
     query: pageFilter,
     answers: { 200: orgPage },
   }).by(({ ports, query }) => findOrgs(ports, query)),
   'orgs.get': operation({
     ...{ ...operators, method: 'GET', path: '/api/v1/orgs/:org_id' },
-    summary: 'Shows an org',
+    summary: 'Get an org',
     params: one,
     answers: { 200: org },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, params }) => getOrg(ports, params.org_id)),
   'orgs.update': operation({
     ...{ ...operators, method: 'PATCH', path: '/api/v1/orgs/:org_id' },
-    summary: 'Changes an org',
-    description: 'What is left out stays; a limit that is null does not limit. Nothing that runs is ended.',
+    summary: 'Update an org',
+    description: 'Omitted fields keep their values; null removes a limit. Running work is not stopped.',
     params: one,
     body: orgPatch,
     answers: { 200: org },
@@ -52,8 +52,8 @@ export const orgOperations = {
   }).by(({ ports, caller, params, body }) => changeOrg(ports, caller, { id: params.org_id, change: body })),
   'orgs.delete': operation({
     ...{ ...operators, method: 'DELETE', path: '/api/v1/orgs/:org_id' },
-    summary: 'Deletes an org in which nothing is pending or planned',
-    description: 'What was done in it stays on record.',
+    summary: 'Delete an org in which nothing is pending or scheduled',
+    description: 'Its history stays.',
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'CONFLICT'],

@@ -10,14 +10,14 @@ let schema: ReturnType<typeof asCodeSchema> | null = null
 export const probeOperations = {
   'probes.health': operation({
     ...{ method: 'GET', path: '/health', tag: 'probes', permission: 'none' },
-    summary: 'Says that the process lives',
+    summary: 'Check that the process is alive',
     answers: { 200: alive },
     examples: { answer: { status: 'ok' } },
   }).by(() => ({ status: 'ok' })),
   'probes.ready': operation({
     ...{ method: 'GET', path: '/ready', tag: 'probes', permission: 'none' },
-    summary: 'Says whether this node can take work',
-    description: '503 without the database, with a stalled engine, or while the node goes down.',
+    summary: 'Check whether this node accepts work',
+    description: '503 without the database, with a stalled engine, or while the node drains.',
     answers: { 200: health, 503: health },
   }).by(({ ctx }) => {
     const health = ctx.health()
@@ -25,14 +25,14 @@ export const probeOperations = {
   }),
   'probes.version': operation({
     ...{ method: 'GET', path: '/api/v1/version', tag: 'probes', permission: 'none' },
-    summary: 'Says which version answers',
+    summary: 'Get the version of the server',
     answers: { 200: version },
     examples: { answer: { name: 'escapement', version: '0.1.0' } },
   }).by(({ ctx }) => ({ name: 'escapement', version: ctx.version })),
   'probes.openapi': operation({
     ...{ method: 'GET', path: '/openapi.json', tag: 'probes', permission: 'none' },
     serverOnly: true,
-    summary: 'Describes this API as OpenAPI 3.1',
+    summary: 'Get this API as an OpenAPI 3.1 document',
     answers: { 200: openApiDocument },
   }).by(
     // It never changes while the program runs, and making it takes a while.
@@ -41,7 +41,7 @@ export const probeOperations = {
   'probes.fileSchema': operation({
     ...{ method: 'GET', path: '/schema/escapement.schema.json', tag: 'probes', permission: 'none' },
     serverOnly: true,
-    summary: 'Describes the files of schedules as code as a JSON schema, for editors',
+    summary: 'Get the JSON Schema of schedules as code, for editors',
     answers: { 200: fileSchema },
   }).by(() => (schema ??= asCodeSchema())),
 }

@@ -10,8 +10,8 @@ const one = z.strictObject({ name: providerNameText })
 export const providerOperations = {
   'providers.create': operation({
     ...{ method: 'POST', path: '/api/v1/providers', tag: 'providers', permission: 'budgets:write' },
-    summary: 'Makes a provider',
-    description: 'Its buckets begin full: one minute of requests and tokens may be used at once.',
+    summary: 'Create a provider',
+    description: 'Its quotas start full: one minute of requests and tokens may be used at once.',
     creates: true,
     body: providerInput,
     answers: { 201: provider },
@@ -20,22 +20,23 @@ export const providerOperations = {
   }).by(({ ctx, ports, caller, body }) => createProvider({ ...ports, work: ctx.work }, caller, body)),
   'providers.list': operation({
     ...{ method: 'GET', path: '/api/v1/providers', tag: 'providers', permission: 'budgets:read' },
-    summary: 'Lists providers by name, with what is left of their quotas',
+    summary: 'List providers by name, with the rest of their quotas',
     query: pageFilter,
     answers: { 200: providerPage },
   }).by(({ ctx, ports, caller, query }) => findProviderPage({ ...ports, work: ctx.work }, caller, query)),
   'providers.get': operation({
     ...{ method: 'GET', path: '/api/v1/providers/:name', tag: 'providers', permission: 'budgets:read' },
-    summary: 'Shows a provider with what is left of its quotas',
+    summary: 'Get a provider with the rest of its quotas',
     params: one,
     answers: { 200: provider },
     refusals: ['NOT_FOUND'],
   }).by(({ ctx, ports, caller, params }) => getProvider({ ...ports, work: ctx.work }, caller, params.name)),
   'providers.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/providers/:name', tag: 'providers', permission: 'budgets:write' },
-    summary: 'Changes the quotas of a provider',
+    summary: 'Update the quotas of a provider',
     description:
-      'What is left out stays; null takes a quota away. More room lets waiting work go on at once, and refusals of it are forgotten.',
+      'Omitted fields keep their values; null removes a quota. A higher quota releases waiting runs at once and ' +
+      'clears earlier rate limiting.',
     params: one,
     body: providerPatch,
     answers: { 200: provider },
@@ -46,7 +47,7 @@ export const providerOperations = {
   ),
   'providers.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/providers/:name', tag: 'providers', permission: 'budgets:write' },
-    summary: 'Deletes a provider that no agent names',
+    summary: 'Delete a provider that no agent uses',
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'CONFLICT'],

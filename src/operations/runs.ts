@@ -62,7 +62,7 @@ async function requireReader(call: Asking, id: string): Promise<void> {
   if (run.schedule_id === null) requirePermission(call, 'runs:read')
 }
 
-/** Whether somebody reads all runs; who does not may still read those of schedules. */
+/** Whether the caller reads all runs; otherwise it may still read those of schedules. */
 export const readsAllRuns = ({ principal }: Pick<Asking, 'principal'>): boolean => isPermitted(principal, 'runs:read')
 
 async function get(call: Asking, id: string): Promise<RunDetail> {
@@ -75,18 +75,18 @@ export const runOperations = {
   'runs.list': operation({
     ...{ ...reading, path: '/api/v1/runs' },
     rails: 'list',
-    summary: 'Lists runs',
+    summary: 'List runs',
     description:
-      '`status` takes several states with commas between them, in any case; SCHEDULED, CANCELED and FAILED_TIMEOUT are ' +
-      'queued, cancelled and timeout. `from` is included, `to` is not; both are about when a run was created. A caller with ' +
-      'schedules:read and without runs:read gets the runs of schedules.',
+      '`status` takes several states separated by commas, in any case; SCHEDULED, CANCELED and FAILED_TIMEOUT mean ' +
+      'queued, cancelled and timeout. `from` (inclusive) and `to` (exclusive) refer to the time a run was created. ' +
+      'A caller with schedules:read but not runs:read gets scheduled runs.',
     query: runFilter,
     answers: { 200: runPage },
   }).by((call) => findRuns(call.ports, { ...call.caller, onlyOfSchedules: !readsAllRuns(call) }, call.query)),
   'runs.get': operation({
     ...{ ...reading, path: '/api/v1/runs/:id' },
     rails: 'run',
-    summary: 'Shows a run with its attempts, its deliveries, its way so far and why it is where it is',
+    summary: 'Get a run with its attempts, deliveries, history and reason',
     description: WHO_READS,
     params: one,
     answers: { 200: runDetail },
@@ -95,10 +95,10 @@ export const runOperations = {
   'runs.explain': operation({
     ...{ ...reading, path: '/api/v1/runs/:id/explain' },
     rails: 'run',
-    summary: 'Says why a run is where it is, by which rule and on what evidence',
+    summary: 'Explain the state of a run, by rule and evidence',
     description:
-      'With every question on its way (`steps`: passed, closed or not reached), what the evidence leads to (`links`), ' +
-      'what happens next and what can be done about it (`next`). ' +
+      'With every check (`steps`: passed, closed or not reached), the objects the evidence refers to (`links`), and what ' +
+      'happens next and can be done about it (`next`). ' +
       WHO_READS,
     params: one,
     answers: { 200: runExplanation },
@@ -110,10 +110,10 @@ export const runOperations = {
   'runs.lineage': operation({
     ...{ ...reading, path: '/api/v1/runs/:id/lineage' },
     rails: 'run',
-    summary: 'Shows where a run comes from, and what it made and woke',
+    summary: 'Get what created a run, and what it created and triggered',
     description:
-      'The runs above it, and the runs and schedules right below it, a page at a time; what is below those is told when ' +
-      'they are asked about. A caller with schedules:read and without runs:read gets the runs of schedules, and schedules.',
+      'The runs above it, and the runs and schedules directly below it, one page at a time; ask about those for ' +
+      'the next level. A caller with schedules:read but not runs:read gets scheduled runs and schedules.',
     params: one,
     query: pageFilter,
     answers: { 200: lineage },
@@ -126,9 +126,10 @@ export const runOperations = {
   'runs.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/cancel', tag: 'runs', permission: 'runs:write' },
     rails: 'run',
-    summary: 'Ends a run',
+    summary: 'Cancel a run',
     description:
-      'What executes is `stopping` until it has been told; what waits ends at once. Twice is as good as once.',
+      'A running attempt is `stopping` until it has confirmed; waiting work ends at once. Cancelling twice has no ' +
+      'further effect.',
     params: one,
     answers: { 200: run },
     refusals: ['NOT_FOUND', 'ALREADY_ENDED'],
@@ -139,17 +140,17 @@ export const runOperations = {
   'runs.retry': operation({
     ...{ ...retrying, path: '/api/v1/runs/:id/retry' },
     rails: 'run',
-    summary: 'Repeats a run that has ended',
+    summary: 'Retry a run that has ended',
     params: one,
   }).by((call) => retry(call, call.params.id, call.body)),
   'runs.schedule': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
     rails: 'run',
-    summary: 'Drafts a schedule that does the same as a run',
+    summary: 'Draft a schedule from a run',
     description:
-      'The prompt, the agent, what the answer was like as requirements on the next ones, and when, if the conversation says ' +
-      'it. Nothing is kept: say when unless the draft does, and send it to `POST /api/v1/schedules?from_run=…`. What can ' +
-      'be chosen is told by `GET`.',
+      'Contains the prompt, the agent, the properties of the answer as requirements for the next ones, and the ' +
+      'timing if the session mentions it. Nothing is saved: set the timing if the draft has none, and send it to ' +
+      '`POST /api/v1/schedules?from_run=…`. `GET` shows the choices.',
     params: one,
     bodyOptional: true,
     body: draftInput,
@@ -160,11 +161,11 @@ export const runOperations = {
   'runs.proposal': operation({
     ...{ method: 'GET', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
     rails: 'run',
-    summary: 'Proposes a schedule that does the same as a run, with what can be chosen and what it is based on',
+    summary: 'Propose a schedule from a run, with the choices and their basis',
     description:
-      'Read from the run and its conversation by rules alone: no model is asked. Where the message of the run only wanted ' +
-      'an answer otherwise ("shorter please"), the prompt is the message that asked, and what was wanted is a requirement. ' +
-      'Whoever may not read sessions is told of the run alone.',
+      'Derived from the run and its session by rules only; no model is asked. If the message of the run only ' +
+      'refined an answer ("shorter please"), the prompt is the original message and the refinement is a ' +
+      'requirement. Callers that cannot read sessions get the run only.',
     params: one,
     answers: { 200: scheduleProposal },
     refusals: ['NOT_FOUND'],
@@ -181,7 +182,7 @@ export const runOperations = {
   'runs.retryScheduleRun': operation({
     ...{ ...retrying, path: '/api/v1/schedule-runs/:runId/retry' },
     rails: 'run',
-    summary: 'Repeats a run that has ended, under its other address',
+    summary: 'Retry a run that has ended, by its other address',
     params: oneOfSchedule,
   }).by((call) => retry(call, call.params.runId, call.body)),
 }

@@ -65,10 +65,11 @@ export const scheduleOperations = {
   'schedules.create': operation({
     ...{ method: 'POST', path: '/api/v1/schedules', tag: 'schedules', permission: 'schedules:write' },
     rails: 'list',
-    summary: 'Makes a schedule',
+    summary: 'Create a schedule',
     description:
-      'Without an agent it wakes the default agent of the org. Synonyms of the fields are accepted. `from_run` says which ' +
-      'run it was made of: it is kept as `created_by_run`, and the lineage of the run shows the schedule.',
+      'Without an agent it uses the default agent of the org. Synonyms of the fields are accepted. `from_run` ' +
+      'names the run it was created from: it is stored as `created_by_run`, and the lineage of the run shows the ' +
+      'schedule.',
     ...{ creates: true, newWork: true, etag: true },
     query: origin,
     body: scheduleInput,
@@ -81,7 +82,7 @@ export const scheduleOperations = {
   'schedules.list': operation({
     ...{ method: 'GET', path: '/api/v1/schedules', tag: 'schedules', permission: 'schedules:read' },
     rails: 'list',
-    summary: 'Lists schedules',
+    summary: 'List schedules',
     query: scheduleFilter,
     answers: { 200: schedulePage },
   }).by(async ({ ports, caller, query }) => {
@@ -91,7 +92,7 @@ export const scheduleOperations = {
   'schedules.get': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:read' },
     rails: 'schedule',
-    summary: 'Shows a schedule',
+    summary: 'Get a schedule',
     etag: true,
     params: one,
     answers: { 200: schedule },
@@ -100,8 +101,9 @@ export const scheduleOperations = {
   'schedules.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:write' },
     rails: 'schedule',
-    summary: 'Changes a schedule',
-    description: 'What is left out stays; null brings back the default. Only a change of timing moves the next run.',
+    summary: 'Update a schedule',
+    description:
+      'Omitted fields keep their values; null restores the default. Only a change of timing moves the next run.',
     etag: true,
     params: one,
     body: schedulePatch,
@@ -114,8 +116,8 @@ export const scheduleOperations = {
   'schedules.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:delete' },
     rails: 'schedule',
-    summary: 'Deletes a schedule',
-    description: 'What runs goes on, and the history stays.',
+    summary: 'Delete a schedule',
+    description: 'Active runs continue, and the history stays.',
     etag: true,
     params: one,
     answers: { 204: null },
@@ -126,7 +128,7 @@ export const scheduleOperations = {
   'schedules.enable': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/enable', tag: 'schedules', permission: 'schedules:write' },
     rails: 'schedule',
-    summary: 'Switches a schedule on',
+    summary: 'Enable a schedule',
     etag: true,
     params: one,
     answers: { 200: schedule },
@@ -137,8 +139,8 @@ export const scheduleOperations = {
   'schedules.disable': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/disable', tag: 'schedules', permission: 'schedules:write' },
     rails: 'schedule',
-    summary: 'Switches a schedule off',
-    description: 'No further occurrences; what runs goes on.',
+    summary: 'Disable a schedule',
+    description: 'No further occurrences; active runs continue.',
     etag: true,
     params: one,
     answers: { 200: schedule },
@@ -148,9 +150,9 @@ export const scheduleOperations = {
   ),
   'schedules.approve': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/approve', tag: 'schedules', permission: 'schedules:write' },
-    summary: 'Approves what a key with guard rails has proposed',
+    summary: 'Approve a schedule proposed with a restricted key',
     description:
-      'For owners and admins. From then on the schedule has its way. With `If-Match`, exactly the version that was seen ' +
+      'For owners and admins. The schedule becomes active. With `If-Match`, exactly the version that was reviewed ' +
       'is approved.',
     ...{ approving: true, etag: true },
     params: one,
@@ -161,9 +163,8 @@ export const scheduleOperations = {
   ),
   'schedules.reject': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/reject', tag: 'schedules', permission: 'schedules:write' },
-    summary: 'Rejects what a key with guard rails has proposed, and says why',
-    description:
-      'For owners and admins. The schedule stays, switched off, with the reason; a change of it is a new proposal.',
+    summary: 'Reject a schedule proposed with a restricted key',
+    description: 'For owners and admins. The schedule stays, disabled, with the reason; changing it proposes it again.',
     ...{ approving: true, etag: true },
     params: one,
     body: rejectInput,
@@ -176,8 +177,8 @@ export const scheduleOperations = {
   'schedules.runNow': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/run-now', tag: 'schedules', permission: 'schedules:run' },
     rails: 'schedule',
-    summary: 'Makes a run of a schedule now',
-    description: 'Works on schedules that are off. Mode `due` only runs what is due.',
+    summary: 'Run a schedule now',
+    description: 'Works on disabled schedules. Mode `due` runs it only if an occurrence is due.',
     ...{ creates: true, newWork: true, admits: true, bodyOptional: true },
     params: one,
     body: runNowInput,
@@ -190,7 +191,7 @@ export const scheduleOperations = {
   'schedules.runs': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id/runs', tag: 'schedules', permission: 'schedules:read' },
     rails: 'schedule',
-    summary: 'Lists the runs of a schedule',
+    summary: 'List the runs of a schedule',
     params: one,
     query: runFilter,
     answers: { 200: runPage },
@@ -199,10 +200,10 @@ export const scheduleOperations = {
   'schedules.outcomes': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/outcomes', tag: 'schedules', permission: 'schedules:read' },
     rails: 'list',
-    summary: 'Shows how the last runs of many schedules went',
+    summary: 'Get the recent outcomes of many schedules',
     description:
-      'Of up to 200 schedules, named with commas between them: the last 20 runs of each unless given, newest first. ' +
-      'Schedules that are not there are left out.',
+      'Of up to 200 schedules, separated by commas: the last 20 runs of each by default, newest first. Unknown ' +
+      'schedules are left out.',
     query: outcomesFilter,
     answers: { 200: scheduleOutcomes },
     examples: { query: 'ids=$ID,$OTHER_ID' },
@@ -210,8 +211,8 @@ export const scheduleOperations = {
   'schedules.explain': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id/explain', tag: 'schedules', permission: 'schedules:read' },
     rails: 'schedule',
-    summary: 'Says what became of a moment of a schedule, or will, and why',
-    description: 'With every question on its way, what the evidence leads to, and what can be done about it.',
+    summary: 'Explain an occurrence of a schedule, past or future',
+    description: 'With every check, the objects the evidence refers to, and possible actions.',
     params: one,
     query: z.strictObject({ at: givenMoment }),
     answers: { 200: occurrenceExplanation },
@@ -221,7 +222,7 @@ export const scheduleOperations = {
   'schedules.preview': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/preview', tag: 'schedules', permission: 'schedules:read' },
     rails: 'free',
-    summary: 'Says in words and dates what a schedule would do',
+    summary: 'Preview a schedule as a sentence and dates',
     body: previewInput,
     answers: { 200: preview },
     refusals: ['RULE_TOO_DENSE', 'COMPUTE_BUSY'],
@@ -229,10 +230,10 @@ export const scheduleOperations = {
   }).by(({ ports, caller, body }) => previewSchedule(ports, caller, body)),
   'schedules.probe': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/probe', tag: 'schedules', permission: 'schedules:write' },
-    summary: 'Asks a probe once and says what it would decide',
+    summary: 'Run a check once and show its decision',
     description:
-      'A probe as a schedule or a heartbeat would carry it, or with `schedule_id` alone the one that a schedule has. ' +
-      'Nothing is counted, and nobody is woken.',
+      'A probe as a schedule or a heartbeat would have it, or with `schedule_id` alone the one of that schedule. ' +
+      'Nothing is counted, and no agent runs.',
     body: probeTryInput,
     answers: { 200: probeTry },
     refusals: ['NOT_FOUND'],
@@ -247,12 +248,12 @@ export const scheduleOperations = {
   }).by(({ ports, caller, body }) => tryProbe(ports, caller, body)),
   'schedules.simulate': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/simulate', tag: 'schedules', permission: 'schedules:read' },
-    summary: 'Says what would happen over a window of time',
+    summary: 'Simulate schedules over a period of time',
     description:
-      'Schedules as they would be created, stored ones, or all that are active, with assumed or observed durations and ' +
-      'failures, outages and other policies; or what other policies would have done in the past. Nothing is kept. With ' +
-      '`Accept: text/event-stream` the answer is a stream of `progress` events with `{done, total}` and one `result`, or ' +
-      'a `problem`. Whoever hangs up ends it.',
+      'New schedules, stored ones, or all active ones, with assumed or recorded durations and failures, outages ' +
+      'and other policies; or what other policies would have done in the past. Nothing is saved. With `Accept: ' +
+      'text/event-stream` the answer is a stream of `progress` events with `{done, total}` and one `result` or ' +
+      '`problem`. Closing the connection stops the simulation.',
     progress: true,
     body: simulateInput,
     answers: { 200: simulateAnswer },
@@ -270,10 +271,10 @@ export const scheduleOperations = {
   ),
   'schedules.forecast': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/forecast', tag: 'schedules', permission: 'schedules:read' },
-    summary: 'Says what a schedule would use before it is saved',
+    summary: 'Forecast the usage of a schedule before saving it',
     description:
-      'Takes what a schedule is made from, or with `id` what is to change about one, and shows what its runs would use, ' +
-      'on what that is based, and what becomes of each budget they would use. Budgets need budgets:read.',
+      'Takes the fields of a new schedule, or with `id` the changes of an existing one, and shows the usage of its ' +
+      'runs, what that is based on, and the effect on each budget. Budgets require budgets:read.',
     body: scheduleForecastInput,
     answers: { 200: scheduleForecast },
     refusals: ['NOT_FOUND', 'RULE_TOO_DENSE', 'COMPUTE_BUSY'],
@@ -285,8 +286,8 @@ export const scheduleOperations = {
     ...{ method: 'POST', path: '/api/v1/schedules/bulk', tag: 'schedules' },
     permission: ['schedules:write', 'schedules:delete'],
     rails: 'list',
-    summary: 'Enables, disables or deletes many schedules',
-    description: 'Each is decided by itself; deleting needs schedules:delete, the rest schedules:write.',
+    summary: 'Enable, disable or delete many schedules',
+    description: 'Each is decided on its own; deleting requires schedules:delete, the rest schedules:write.',
     body: bulkInput,
     answers: { 200: bulkAnswer },
     examples: { body: { action: 'disable', ids: ['sch_01j8z3k4m5n6p7q8r9s0t1v2w3'] } },

@@ -15,14 +15,14 @@ import { operation } from './operation.ts'
 
 const one = z.strictObject({ name: secretName })
 
-/** Values that agents may send and nobody can read. */
+/** Values that agents send and that are never shown. */
 export const secretOperations = {
   'secrets.create': operation({
     ...{ method: 'POST', path: '/api/v1/secrets', tag: 'secrets', permission: 'secrets:write' },
-    summary: 'Keeps a secret',
+    summary: 'Create a secret',
     description:
-      'Agents name it as `{{secret:NAME}}` in headers and body. It goes to the hosts it names and nowhere else. No ' +
-      '`Idempotency-Key` is needed: there is one secret of a name, and what was sent is not kept, not even as a hash.',
+      'Agents refer to it as `{{secret:NAME}}` in headers and body. It is sent only to its allowed hosts. ' +
+      '`Idempotency-Key` is not needed: the name is unique, and the request is not stored, not even as a hash.',
     body: secretInput,
     answers: { 201: secret },
     refusals: ['CONFLICT', 'SECRET_KEY'],
@@ -30,14 +30,14 @@ export const secretOperations = {
   }).by(({ ports, caller, body }) => createSecret(ports, caller, body)),
   'secrets.list': operation({
     ...{ method: 'GET', path: '/api/v1/secrets', tag: 'secrets', permission: 'secrets:read' },
-    summary: 'Lists secrets by name, without their values',
+    summary: 'List secrets by name, without their values',
     query: pageFilter,
     answers: { 200: secretPage },
   }).by(({ ports, caller, query }) => findSecrets(ports, caller, query)),
   'secrets.rotate': operation({
     ...{ method: 'POST', path: '/api/v1/secrets/rotate', tag: 'secrets', permission: 'admin:*', operatorOnly: true },
-    summary: 'Seals everything anew with the first key',
-    description: 'Of all orgs: secrets, credentials of channels, signing secrets. Nothing is interrupted by it.',
+    summary: 'Re-encrypt all secrets with the first key',
+    description: 'For all orgs: secrets, channel credentials and signing secrets. Nothing is interrupted.',
     bodyOptional: true,
     body: rotationInput,
     answers: { 200: rotation },
@@ -46,7 +46,7 @@ export const secretOperations = {
   }).by(({ ports, caller, body }) => rotateKey(ports, caller, body)),
   'secrets.get': operation({
     ...{ method: 'GET', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:read' },
-    summary: 'Shows a secret and who uses it, without its value',
+    summary: 'Get a secret and its users, without its value',
     etag: true,
     params: one,
     answers: { 200: secret },
@@ -54,8 +54,8 @@ export const secretOperations = {
   }).by(({ ports, caller, params }) => getSecret(ports, caller, params.name)),
   'secrets.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:write' },
-    summary: 'Changes the value or the hosts of a secret',
-    description: 'From the next attempt on. Hosts that an agent with this secret calls cannot be taken away.',
+    summary: 'Update the value or the hosts of a secret',
+    description: 'Applies from the next attempt. Hosts that an agent with this secret calls cannot be removed.',
     etag: true,
     params: one,
     body: secretPatch,
@@ -67,7 +67,7 @@ export const secretOperations = {
   ),
   'secrets.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:write' },
-    summary: 'Deletes a secret that no agent names',
+    summary: 'Delete a secret that no agent uses',
     etag: true,
     params: one,
     answers: { 204: null },

@@ -28,7 +28,7 @@ import { settledRun } from './settled-run.ts'
 
 const one = z.strictObject({ key: sessionKeyText })
 
-/** Nobody waits longer: proxies and people give up before. */
+/** Proxies and people give up before. */
 const LONGEST_WAIT_SECONDS = 300
 
 /** A message on its way in. Not inferred from the table, which would be inferred from it. */
@@ -69,7 +69,7 @@ function withSender({ caller, body }: Send): MessageInput {
   return { ...body, sender: caller.principal }
 }
 
-/** How long somebody is willing to wait is not part of what is done once. */
+/** How long the caller waits is not part of what an idempotency key covers. */
 function onceOf({ caller, params }: Send): Once | undefined {
   const { once } = caller
   if (once === undefined) return undefined
@@ -92,23 +92,23 @@ const received = (receipt: MessageReceipt): Sent =>
 export const sessionOperations = {
   'sessions.list': operation({
     ...{ method: 'GET', path: '/api/v1/sessions', tag: 'sessions', permission: 'sessions:read' },
-    summary: 'Lists sessions',
-    description: 'Sessions that runs of schedules have of their own are listed with `isolated=true`.',
+    summary: 'List sessions',
+    description: 'Sessions of isolated scheduled runs are listed with `isolated=true`.',
     query: sessionFilter,
     answers: { 200: sessionPage },
   }).by(({ ports, caller, query }) => findSessions(ports, caller.orgId, query)),
   'sessions.get': operation({
     ...{ method: 'GET', path: '/api/v1/sessions/:key', tag: 'sessions', permission: 'sessions:read' },
     rails: 'session',
-    summary: 'Shows a session and how much of its work is pending',
+    summary: 'Get a session and its pending work',
     params: one,
     answers: { 200: session },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getSession(ports, caller.orgId, params.key)),
   'sessions.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/sessions/:key', tag: 'sessions', permission: 'sessions:write' },
-    summary: 'Changes how a session queues',
-    description: 'A session that is not there yet begins with it. Null gives a rule back to the deployment.',
+    summary: 'Update the queueing of a session',
+    description: 'Creates the session if it does not exist. Null restores the setting of the deployment.',
     params: one,
     body: sessionChange,
     answers: { 200: session },
@@ -117,10 +117,10 @@ export const sessionOperations = {
   'sessions.messages': operation({
     ...{ method: 'GET', path: '/api/v1/sessions/:key/messages', tag: 'sessions', permission: 'sessions:read' },
     rails: 'session',
-    summary: 'Lists what was said to a session and what came of it',
+    summary: 'List the messages of a session and their replies',
     description:
-      'Newest first, one for each run of the session: messages that were merged are one, and what schedules and ' +
-      'others brought into the session is among them.',
+      'Newest first, one entry per run of the session: merged messages are one entry, and runs of schedules and ' +
+      'other triggers are included.',
     params: one,
     query: pageFilter,
     answers: { 200: messagePage },
@@ -129,14 +129,14 @@ export const sessionOperations = {
   'sessions.send': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/messages', tag: 'sessions', permission: 'sessions:write' },
     rails: 'session',
-    summary: 'Sends a message into a session',
+    summary: 'Send a message to a session',
     description:
-      'The agent is the one the key names (`agent:<agent>:…`), else the default agent of the org. With `wait`, the ' +
-      'settled run is answered under 200 when it settles within that many seconds, else the receipt under 202. The ' +
-      'texts `/stop` and `/stopall` are the commands, answered under 200, also while the node goes down. A `message_id` ' +
-      'that was sent before is answered under 200 with the first run and `duplicate`. ' +
-      'Without `sender` the sender is the key or member that sends it: messages of one sender inside the debounce window are one run. A ' +
-      'request with an `Idempotency-Key` that names no sender is not debounced.',
+      'The agent is the one in the key (`agent:<agent>:…`), else the default agent of the org. With `wait`, the ' +
+      'answer is the settled run with 200 if it settles within that many seconds, else the receipt with 202. The ' +
+      'texts `/stop` and `/stopall` are commands, answered with 200, also while the node drains. A repeated ' +
+      '`message_id` is answered with 200, the first run and `duplicate`. Without `sender` the sender is the key or ' +
+      'member that sends it: messages of one sender within the debounce window become one run. A request with an ' +
+      '`Idempotency-Key` and no sender is not debounced.',
     ...{ creates: true, admits: true },
     params: one,
     query: z.strictObject({ wait: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional() }),
@@ -151,7 +151,7 @@ export const sessionOperations = {
   'sessions.stop': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/stop', tag: 'sessions', permission: 'sessions:write' },
     rails: 'session',
-    summary: 'Cancels the oldest active run of a session',
+    summary: 'Cancel the oldest active run of a session',
     params: one,
     answers: { 200: stopAnswer },
     examples: { answer: { stopped: 1, drained: 0 } },
@@ -159,16 +159,16 @@ export const sessionOperations = {
   'sessions.stopAll': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/stopall', tag: 'sessions', permission: 'sessions:write' },
     rails: 'session',
-    summary: 'Cancels what is active in a session and drains what waits',
-    description: 'What was sent before and surfaces later ends `cancelled`, reason `stale`.',
+    summary: 'Cancel the active runs of a session and empty its queue',
+    description: 'Messages sent before that arrive later end as `cancelled`, reason `stale`.',
     params: one,
     answers: { 200: stopAnswer },
     examples: { answer: { stopped: 2, drained: 5 } },
   }).by(({ ports, caller, params }) => stopByKey(ports, caller, { key: params.key, how: 'stopall' })),
   'sessions.reset': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/reset', tag: 'sessions', permission: 'sessions:write' },
-    summary: 'Begins a new generation of a session',
-    description: 'What waits ends `cancelled`, reason `lane_cleared`; what is active is cancelled.',
+    summary: 'Start a new generation of a session',
+    description: 'Waiting runs end as `cancelled`, reason `lane_cleared`; active runs are cancelled.',
     params: one,
     answers: { 200: stopAnswer },
     examples: { answer: { stopped: 1, drained: 2 } },

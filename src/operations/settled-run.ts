@@ -20,7 +20,7 @@ export async function settledRun(
   try {
     const run = await getRun(ports, caller.orgId, id)
     if (isTerminal(run.status)) return run
-    // Whoever is told that the node goes down has been accepted all the same.
+    // The message was accepted even if the node drains before the run settles.
     await promise.catch(() => undefined)
     return await getRun(ports, caller.orgId, id)
   } finally {

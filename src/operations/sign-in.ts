@@ -10,15 +10,14 @@ import { giverOf, operation } from './operation.ts'
 const entered = (ports: Ports, { token = '', key }: SignInInput): ReturnType<typeof signIn> =>
   key === undefined ? signIn(ports, token) : signInWithKey(ports, key)
 
-/** How a browser gets in and out, and who somebody is. */
+/** Sign-in and sign-out of browsers, and who the caller is. */
 export const signInOperations = {
   'auth.signIn': operation({
     ...{ method: 'POST', path: '/api/v1/sign-in', tag: 'sign-in', permission: 'none' },
-    summary: 'Signs a browser in with the token of a link, or with a key',
+    summary: 'Sign in with a link token or a key',
     description:
-      'One of the two. The token works once, within ten minutes; a session by key may do what the key may, and ends with ' +
-      'it. The answer sets a cookie; its `csrf_token` goes back as ' +
-      '`X-CSRF-Token` with everything that changes something.',
+      'Give one of the two. The token works once, within ten minutes; a session by key has the permissions of the ' +
+      'key and ends with it. The answer sets a cookie; send its `csrf_token` as `X-CSRF-Token` with every change.',
     http: true,
     body: signInInput,
     answers: { 200: consoleSession },
@@ -27,14 +26,14 @@ export const signInOperations = {
   }).by(async ({ ports, body, http }) => {
     const opened = await entered(ports, body)
     const session = await findConsoleSession(ports, opened.cookie)
-    // Somebody was shown out in the very moment they came in.
+    // The member was removed at the same time.
     if (session === null) throw new Refusal('UNAUTHENTICATED', 'The session has ended; sign in again')
     http.setCookie(opened)
     return viewConsoleSession(session, opened.cookie)
   }),
   'auth.signOut': operation({
     ...{ method: 'POST', path: '/api/v1/sign-out', tag: 'sign-in', permission: 'any' },
-    summary: 'Signs this browser out',
+    summary: 'Sign out this browser',
     http: true,
     answers: { 204: null },
   }).by(async ({ ports, http }) => {
@@ -44,17 +43,17 @@ export const signInOperations = {
   }),
   'auth.link': operation({
     ...{ method: 'POST', path: '/api/v1/sign-in-links', tag: 'sign-in', permission: 'admin:*' },
-    summary: 'Makes a link that signs in, once, within ten minutes',
+    summary: 'Create a one-time sign-in link, valid for ten minutes',
     description:
-      'For whoever asks, or, when a key asks, for the oldest owner of the org. The token goes into the fragment of the ' +
-      'address of the console: `/#signin=<token>`.',
+      'For the caller or, if the caller is a key, for the oldest owner of the org. The token goes into the ' +
+      "fragment of the console's URL: `/#signin=<token>`.",
     answers: { 201: signInLink },
     refusals: ['NOT_FOUND'],
   }).by((call) => createSignInLink(call.ports, giverOf(call))),
   'auth.me': operation({
     ...{ method: 'GET', path: '/api/v1/me', tag: 'sign-in', permission: 'any' },
     rails: 'free',
-    summary: 'Says who asks, and what they may do',
+    summary: 'Get the caller and its permissions',
     answers: { 200: me },
   }).by(({ ports, principal, http }) => describeMe(ports, principal, http?.cookie() ?? null)),
 }

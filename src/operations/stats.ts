@@ -7,19 +7,19 @@ import { operation } from './operation.ts'
 export const statsOperations = {
   'stats.get': operation({
     ...{ method: 'GET', path: '/api/v1/stats', tag: 'stats', permission: 'runs:read' },
-    summary: 'Shows how work went, and what waits',
+    summary: 'Get statistics of runs and queues',
     description:
-      'Counted for ever, per org, over all nodes, in whole hours of UTC: `from` and `to` of the answer say which. ' +
-      'Percentiles are exact to 5 %.',
+      'Counted permanently, per org, across all nodes, in whole UTC hours: `from` and `to` of the answer say ' +
+      'which. Percentiles are accurate to 5 %.',
     query: statsFilter,
     answers: { 200: stats },
   }).by(({ ctx, ports, caller, query }) => readStats({ ...ports, work: ctx.work }, caller, query)),
   'stats.series': operation({
     ...{ method: 'GET', path: '/api/v1/stats/series', tag: 'stats', permission: 'runs:read' },
-    summary: 'Shows how work went, hour by hour or day by day',
+    summary: 'Get statistics per hour or day',
     description:
-      'The last 24 hours by the hour unless given; 200 steps at most. Steps are whole hours or days of UTC, and those ' +
-      'in which nothing happened are there too. Percentiles are exact to 5 %.',
+      'Default: the last 24 hours by hour; at most 200 steps. Steps are whole UTC hours or days, including empty ' +
+      'ones. Percentiles are accurate to 5 %.',
     query: seriesFilter,
     answers: { 200: statsSeries },
   }).by(({ ports, caller, query }) => readSeries(ports, caller, query)),

@@ -25,10 +25,10 @@ export const taskOperations = {
     ...{ method: 'POST', path: '/tasks', tag: 'tasks', permission: 'tasks:write' },
     ...{ facade: true, creates: true, newWork: true, admits: true },
     rails: 'list',
-    summary: 'Hands in a task',
+    summary: 'Submit a task',
     description:
-      'A full queue answers 429 with `Retry-After`; the task is kept as `rejected`, and `details.taskId` names it. ' +
-      'Everything else that is refused is not stored.',
+      'A full queue answers 429 with `Retry-After`; the task is stored as `rejected`, and `details.taskId` is its ' +
+      'id. Tasks refused for any other reason are not stored.',
     body: taskInput,
     answers: { 202: taskReceipt },
     refusals: ['QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY', 'NOT_FOUND'],
@@ -38,10 +38,10 @@ export const taskOperations = {
     ...{ method: 'POST', path: '/tasks/batch', tag: 'tasks', permission: 'tasks:write' },
     ...{ facade: true, creates: true, newWork: true, admits: true },
     rails: 'list',
-    summary: 'Hands in tasks of one agent',
+    summary: 'Submit tasks of one agent',
     description:
-      'One to fifty, in their order. Each is decided by itself, and its outcome is told in its place; when all of ' +
-      'them are wrong, the batch is refused.',
+      'One to fifty, in order. Each is decided on its own and has its own outcome; if all are invalid, the batch ' +
+      'is refused.',
     body: taskBatchInput,
     answers: { 202: taskBatchReceipt },
     refusals: ['BATCH_TOO_LARGE', 'NOT_FOUND'],
@@ -53,10 +53,10 @@ export const taskOperations = {
   'tasks.list': operation({
     ...{ method: 'GET', path: '/tasks', tag: 'tasks', permission: 'tasks:read', facade: true },
     rails: 'list',
-    summary: 'Lists tasks, newest first',
+    summary: 'List tasks, newest first',
     description:
-      '`state` takes several words with commas between them. Without `limit`, the newest 1,000; where there are more, ' +
-      '`next_cursor` says where to go on.',
+      '`state` takes several words separated by commas. Without `limit`, the newest 1,000; `next_cursor` continues ' +
+      'the list.',
     query: taskFilter,
     answers: { 200: taskList },
     refusals: ['NOT_FOUND'],
@@ -64,7 +64,7 @@ export const taskOperations = {
   'tasks.get': operation({
     ...{ method: 'GET', path: '/tasks/:id', tag: 'tasks', permission: 'tasks:read', facade: true },
     rails: 'run',
-    summary: 'Shows a task',
+    summary: 'Get a task',
     params: one,
     answers: { 200: task },
     refusals: ['NOT_FOUND'],
@@ -72,7 +72,7 @@ export const taskOperations = {
   'tasks.cancel': operation({
     ...{ method: 'POST', path: '/tasks/:id/cancel', tag: 'tasks', permission: 'tasks:write', facade: true },
     rails: 'run',
-    summary: 'Ends a task',
+    summary: 'Cancel a task',
     params: one,
     answers: { 200: taskCancelled },
     refusals: ['NOT_FOUND', 'CONFLICT'],
@@ -80,7 +80,7 @@ export const taskOperations = {
   }).by(({ ports, caller, params }) => cancelTask(ports, caller, params.id)),
   'tasks.stats': operation({
     ...{ method: 'GET', path: '/scheduler/stats', tag: 'tasks', permission: 'tasks:read', facade: true },
-    summary: 'Shows what tasks wait, how tasks went, and within which limits',
+    summary: 'Get the counts, statistics and limits of tasks',
     answers: { 200: taskStats },
     refusals: ['NOT_FOUND'],
   }).by(({ ctx, ports, caller }) => readTaskStats({ ...ports, work: ctx.work }, caller)),

@@ -9,24 +9,24 @@ import { operation } from './operation.ts'
 
 const attempt = z.strictObject({ id })
 const IGNORED =
-  'Of an attempt that is not the current one any more it changes nothing: `ignored` and `cancel` are true, and the ' +
-  'worker should stop.'
+  'For an attempt that is no longer the current one it changes nothing: `ignored` and `cancel` are true, and the worker ' +
+  'should stop.'
 const running = { status: 'running', ignored: false, cancel: false, reason: null, ends_by: '2026-03-01T07:10:00.000Z' }
 
 /** Programs elsewhere that perform the work of agents. */
 export const workerOperations = {
   'workers.list': operation({
     ...{ method: 'GET', path: '/api/v1/workers', tag: 'workers', permission: 'agents:read' },
-    summary: 'Lists the workers that are connected, those that came first before the others',
-    description: 'At most 200. A worker that has said nothing for the length of a lease is not `alive`.',
+    summary: 'List connected workers, oldest first',
+    description: 'At most 200. A worker that has been silent for the length of a lease is not `alive`.',
     answers: { 200: workerPage },
   }).by(({ ports, caller }) => findWorkers(ports, caller)),
   'worker.claim': operation({
     ...{ method: 'POST', path: '/api/v1/worker/claim', tag: 'workers', permission: 'workers:run' },
-    summary: 'Asks for attempts to perform, and waits for them',
+    summary: 'Claim attempts (long poll)',
     description:
-      'Answers as soon as there is something to begin or to stop, and with nothing when the wait is over. A worker is ' +
-      'given at most `capacity` attempts less those it holds. The question keeps its lease while it is open.',
+      'Answers as soon as there is something to start or stop, and with nothing when the wait is over. A worker ' +
+      'gets at most `capacity` attempts minus those it holds. The open request keeps its lease.',
     newWork: true,
     body: claimInput,
     answers: { 200: claimAnswer },
@@ -43,8 +43,8 @@ export const workerOperations = {
   ),
   'worker.start': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/start', tag: 'workers', permission: 'workers:run' },
-    summary: 'Says that an attempt has begun',
-    description: `From now on its time counts. What was claimed and not begun in time goes to somebody else. ${IGNORED}`,
+    summary: 'Report that an attempt has started',
+    description: `Its timeout starts now. A claimed attempt that is not started in time goes to another worker. ${IGNORED}`,
     params: attempt,
     answers: { 200: workerAnswer },
     refusals: ['NOT_FOUND'],
@@ -52,8 +52,8 @@ export const workerOperations = {
   }).by(({ ports, caller, params }) => startAttempt(ports, caller, params.id)),
   'worker.renew': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/renew', tag: 'workers', permission: 'workers:run' },
-    summary: 'Renews the lease of the worker that holds an attempt, and asks whether to go on',
-    description: `The lease covers everything the worker holds. ${IGNORED}`,
+    summary: 'Renew the lease of a worker and ask whether to continue',
+    description: `The lease covers all attempts of the worker. ${IGNORED}`,
     params: attempt,
     answers: { 200: workerAnswer },
     refusals: ['NOT_FOUND', 'WORKER_LOST'],
@@ -61,8 +61,8 @@ export const workerOperations = {
   }).by(({ ports, caller, params }) => renewAttempt(ports, caller, params.id)),
   'worker.events': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/events', tag: 'workers', permission: 'workers:run' },
-    summary: 'Shows what an attempt says on its way',
-    description: `Everybody who watches hears it as \`run.output\`. ${IGNORED}`,
+    summary: 'Report output of an attempt',
+    description: `Clients that watch the run receive it as \`run.output\`. ${IGNORED}`,
     params: attempt,
     body: eventsInput,
     answers: { 200: workerAnswer },
@@ -73,10 +73,10 @@ export const workerOperations = {
   ),
   'worker.complete': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/complete', tag: 'workers', permission: 'workers:run' },
-    summary: 'Reports how an attempt ended',
+    summary: 'Report the result of an attempt',
     description:
-      'The result has the one shape that answers, callbacks and workers share. A repetition, and the result of an ' +
-      'earlier attempt, are answered with `ignored: true` and change nothing.',
+      'The result has the shape that answers, callbacks and workers share. A repeated result, and the result of an ' +
+      'earlier attempt, get `ignored: true` and change nothing.',
     params: attempt,
     body: resultInput,
     answers: { 200: workerAnswer },
@@ -92,7 +92,7 @@ export const workerOperations = {
   }),
 }
 
-/** Whoever looks for what a worker did finds that it was too late. */
+/** Leaves a record that the report came too late. */
 function noteLate({ log }: Pick<OperationContext, 'log'>, attempt: string): void {
   log({ level: 'info', message: 'A late report changed nothing', facts: { attempt, reason: 'stale_report' } })
 }
