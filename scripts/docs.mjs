@@ -9,6 +9,7 @@ import { codesOf, openApiOf } from '../dist/contract/openapi.js'
 import { OPERATIONS } from '../dist/operations/table.js'
 import { REFUSAL_CODES, REFUSAL_TITLES } from '../dist/contract/refusals.js'
 import { RPC_ERRORS, rpcCodeOf } from '../dist/contract/rpc/errors.js'
+import { POLICY_SETTINGS } from '../dist/contract/schedule-fields.js'
 import { RPC_METHODS } from '../dist/http/rpc/methods.js'
 import * as words from '../dist/contract/type-words.js'
 import { effectivePermissions, PERMISSIONS } from '../dist/core/access.js'
@@ -35,6 +36,7 @@ const core = {
   REFUSAL_CODES,
   REFUSAL_TITLES,
   METRICS,
+  POLICY_SETTINGS,
   RPC_METHODS,
   RPC_ERRORS,
   rpcCodeOf,

@@ -13,6 +13,7 @@ import {
   renderErrorCodes,
   renderExecutors,
   renderPermissions,
+  renderPolicySettings,
   renderReasons,
   renderSettings,
   renderTimeouts,
@@ -36,6 +37,11 @@ export const SECTIONS = [
   { name: 'run-states', file: 'docs/run-states.md', render: (core) => core.renderRunStates() },
   { name: 'reasons', file: 'docs/reference/reasons.md', render: (core) => renderReasons(core.REASONS) },
   { name: 'executors', file: 'docs/concepts/agents.md', render: (core) => renderExecutors(core.EXECUTORS) },
+  {
+    name: 'policy-settings',
+    file: 'docs/concepts/schedules.md',
+    render: (core) => renderPolicySettings(core.POLICY_SETTINGS),
+  },
   { name: 'timeouts', file: 'docs/concepts/runs.md', render: (core) => renderTimeouts(core.EXECUTORS) },
   { name: 'error-codes', file: 'docs/reference/error-codes.md', render: (core) => renderErrorCodes(core.ERROR_CODES) },
   {

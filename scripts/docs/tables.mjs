@@ -58,6 +58,17 @@ export function renderSettings(settings) {
   )
 }
 
+/** The settings of the policies of a schedule, of src/contract/schedule-fields.ts, as a table. */
+export function renderPolicySettings(settings) {
+  return table(
+    ['Setting', 'Default', 'Meaning'],
+    settings.map(([name, about, usual]) => {
+      const [meaning, byDefault] = about.split(' Default: ')
+      return [`\`${name}\``, byDefault?.replace(/\.$/, '') ?? [usual].flat().join(', '), meaning]
+    }),
+  )
+}
+
 /** What `escapement doctor` finds, of src/cli/doctor/troubles.ts, as a table. */
 export function renderTroubles(troubles) {
   return table(

@@ -48,6 +48,7 @@ const described = (
   )
 
 const USUAL: Readonly<Record<string, unknown>> = ruleFieldsOf(DEFAULT_SCHEDULE_RULES)
+const USUAL_FAILURE_OPTIONS = USUAL['failure_options'] as Readonly<Record<string, unknown>>
 
 /** What a field is for, and what it is where it is left out and always has a value. */
 function withDefault(name: string, about: string): string {
@@ -105,6 +106,16 @@ const limits = {
     'A run that starts later than this raises an alert. Default: no limit.',
   ],
 } as const
+
+/** The settings of the policies beside their words, with their values by default, for docs/concepts/schedules.md. */
+export const POLICY_SETTINGS: readonly (readonly [name: string, about: string, usual: unknown])[] = [
+  ...Object.entries<Described[string]>({ ...rules, ...limits })
+    .filter(([, [field]]) => !(field instanceof z.ZodEnum))
+    .map(([name, [, about]]) => [name, about, USUAL[name]] as const),
+  ...Object.entries<Described[string]>(failureOptions).map(
+    ([name, [, about]]) => [`failure_options.${name}`, about, USUAL_FAILURE_OPTIONS[name]] as const,
+  ),
+]
 
 const ABOUT_FAILURE_OPTIONS = 'Options of `failure_action`.'
 

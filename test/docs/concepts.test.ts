@@ -40,9 +40,8 @@ function rowsUnder(file: string, head: string): readonly (readonly string[])[] {
   )
 }
 
-/** A cell without the marks of code, and `none` as what it stands for. */
+/** A cell without the marks of code. */
 const plain = (cell = ''): string => cell.replaceAll('`', '')
-const numbered = (cell: string | undefined): number | null => (cell === 'none' ? null : Number(cell))
 
 describe('the concept pages', () => {
   it.each<[string, string, readonly string[], string]>([
@@ -102,19 +101,6 @@ describe('the concept pages', () => {
     ['channels', '`kind`', CHANNEL_KINDS],
   ])('of %s list every %s there is', (file, head, values) => {
     expect(rowsUnder(file, head).map(([cell]) => plain(cell))).toEqual([...values])
-  })
-
-  it('say the numbers of the policies', () => {
-    const written = rowsUnder('schedules', 'Setting').map(([name, value]) => [plain(name), numbered(value)])
-    const { failureOptions, ...rules } = DEFAULT_SCHEDULE_RULES
-    expect(Object.fromEntries(written)).toEqual({
-      ...{ catchup_limit: rules.catchupLimit, catchup_window_seconds: rules.catchupWindowSeconds },
-      ...{ max_parallel: rules.maxParallel, max_concurrency: rules.maxConcurrency, queue_depth: rules.queueDepth },
-      'failure_options.threshold': failureOptions.threshold,
-      'failure_options.cooldown_seconds': failureOptions.cooldownSeconds,
-      ...{ max_fires: rules.maxFires, jitter_ms: rules.jitterMs, alert_after: rules.alertAfter },
-      max_lateness_seconds: rules.maxLatenessSeconds,
-    })
   })
 
   it('say which lane each trigger takes', () => {

@@ -9,6 +9,7 @@ import { codesOf, openApiOf } from '../../src/contract/openapi.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES } from '../../src/contract/refusals.ts'
 import { RPC_ERRORS, rpcCodeOf } from '../../src/contract/rpc/errors.ts'
+import { POLICY_SETTINGS } from '../../src/contract/schedule-fields.ts'
 import { RPC_METHODS } from '../../src/http/rpc/methods.ts'
 import * as words from '../../src/contract/type-words.ts'
 import { effectivePermissions, PERMISSIONS } from '../../src/core/access.ts'
@@ -54,7 +55,7 @@ export function compare(
     effectivePermissions,
     OPERATIONS,
     ...{ openApiOf, codesOf, words, REFUSAL_CODES, REFUSAL_TITLES },
-    ...{ METRICS, RPC_METHODS, RPC_ERRORS, rpcCodeOf },
+    ...{ METRICS, POLICY_SETTINGS, RPC_METHODS, RPC_ERRORS, rpcCodeOf },
     listCommands,
     ...{ listTools, asCodeSchema, TROUBLES },
     settings: keysOf(CONFIG_KEYS),

@@ -1,4 +1,5 @@
 import type { Evidence } from '../reasons.ts'
+import { RULE_FIELDS } from '../schedule/rule-fields.ts'
 
 /** Where a rule is documented, and which fact of the evidence is its value where the rule does not say it itself. */
 interface Documented {
@@ -21,8 +22,9 @@ const RETRIES = 'runs.md#attempts-and-retries'
 const BEATS = 'heartbeats.md#what-happens'
 const FAILING_TARGET = 'deliveries.md#a-target-that-fails'
 
-/** By the name of the rule, which is what stands before `=`. */
+/** By the name of the rule, which is what stands before `=`. Fields of a schedule have the table of all of them. */
 const RULES: Readonly<Record<string, Documented>> = {
+  ...Object.fromEntries(RULE_FIELDS.map((name) => [name, at('schedules.md#policy-settings', name)])),
   timing: at(WHEN),
   created_at: at(WHEN),
   starts_at: at(WHEN, 'starts_at'),
