@@ -172,7 +172,7 @@ function submissionOf(
     readonly making: Making | null
   },
 ): MessageSubmission {
-  const { mode, max_concurrent: maxConcurrent, debounce_ms: debounceMs, ...input } = of.input
+  const { input, times } = of
   const id = messageId(input.message_id ?? ports.newId('message', ports.clock.now()))
   return submissionFor({
     trigger: 'message',
@@ -186,17 +186,28 @@ function submissionOf(
       fields: input.max_tokens === undefined ? {} : { max_tokens: input.max_tokens },
     },
     sender: input.sender ?? null,
-    ...of.times,
+    sentAt: times.sentAt,
     lane: input.lane === undefined ? null : laneName(input.lane),
+    notBefore: times.notBefore,
+    deadline: times.deadline,
+    parentRunId: of.making?.parentRunId ?? (input.parent_run_id === undefined ? null : runId(input.parent_run_id)),
+    owner: of.making?.owner ?? null,
+    lineage: of.making?.lineage ?? null,
     trace: of.trace,
-    parentRunId: input.parent_run_id === undefined ? null : runId(input.parent_run_id),
-    ...of.making,
-    rules: {
-      ...(mode === undefined ? {} : { mode }),
-      ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-      ...(debounceMs === undefined ? {} : { debounceMs }),
-    },
+    rules: rulesIn(input),
   })
+}
+
+const NO_RULES: Submission['rules'] = {}
+
+/** What the message wants for itself; nearly all want nothing. */
+function rulesIn({ mode, max_concurrent: maxConcurrent, debounce_ms: debounceMs }: MessageInput): Submission['rules'] {
+  if (mode === undefined && maxConcurrent === undefined && debounceMs === undefined) return NO_RULES
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+    ...(debounceMs === undefined ? {} : { debounceMs }),
+  }
 }
 
 /** `agent:<agent>:…` names the agent; any other key is a conversation with the default agent. */

@@ -43,31 +43,42 @@ export interface Submission {
   /** Where the result goes, if anywhere. */
   readonly delivery?: RunDelivery | HeartbeatDelivery | null
   /** Why it was handed in, where that says more than that it was let in. */
-  readonly why?: Why
+  readonly why?: Why | undefined
   /** The trace it belongs to. */
   readonly trace?: string | null | undefined
   /** What this message wants for itself; `maxConcurrent` sticks to the session. */
   readonly rules: Partial<SessionRules>
 }
 
-type Given = 'trigger' | 'agentId' | 'sessionKey' | 'content'
+type Given = Pick<Submission, 'trigger' | 'agentId' | 'sessionKey' | 'content'>
 
-const NOTHING_ASKED: Omit<Submission, Given> = {
-  sender: null,
-  sentAt: null,
-  lane: null,
-  priority: 0,
-  notBefore: null,
-  deadline: null,
-  retryPolicy: null,
-  parentRunId: null,
-  rules: {},
-}
+const NO_RULES: Submission['rules'] = {}
 
-/** A submission that asks for nothing but what is given. */
-export const submissionFor = <Stated extends Pick<Submission, Given> & Partial<Submission>>(
-  stated: Stated,
-): Omit<Submission, Given> & Stated => ({ ...NOTHING_ASKED, ...stated })
+/**
+ * A submission that asks for nothing but what is given. Field by field, because all submissions then have one layout:
+ * spreading defaults and input into each other costs a tenth of the time of a submission.
+ */
+export const submissionFor = <Stated extends Given>(stated: Stated & Partial<Submission>): Submission & Stated =>
+  ({
+    trigger: stated.trigger,
+    agentId: stated.agentId,
+    sessionKey: stated.sessionKey,
+    content: stated.content,
+    sender: stated.sender ?? null,
+    sentAt: stated.sentAt ?? null,
+    lane: stated.lane ?? null,
+    priority: stated.priority ?? 0,
+    notBefore: stated.notBefore ?? null,
+    deadline: stated.deadline ?? null,
+    retryPolicy: stated.retryPolicy ?? null,
+    parentRunId: stated.parentRunId ?? null,
+    owner: stated.owner ?? null,
+    lineage: stated.lineage ?? null,
+    delivery: stated.delivery ?? null,
+    why: stated.why,
+    trace: stated.trace ?? null,
+    rules: stated.rules ?? NO_RULES,
+  }) satisfies Submission as Submission & Stated
 
 export type Submitted =
   | {
