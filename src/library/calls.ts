@@ -1,6 +1,7 @@
 import type { CallOptions, CallsInProcess } from '../client/calls.ts'
 import type { Answer } from '../contract/operation.ts'
 import { bodyReader, schemaReader, type Reader } from '../contract/read-input.ts'
+import type { Caller } from '../service/caller.ts'
 import type { Operation, OperationTable } from '../operations/operation.ts'
 import { perform, readKey, type DoorCall } from '../operations/perform.ts'
 import { OPERATIONS } from '../operations/table.ts'
@@ -8,6 +9,7 @@ import { requireObject } from './given.ts'
 import type { Running } from './running.ts'
 
 type Values = Readonly<Record<string, unknown>>
+type Given = Pick<DoorCall, 'params' | 'query' | 'body'>
 type Call = (...args: readonly unknown[]) => Promise<unknown>
 
 /** What a call in this process may be told beside its input. */
@@ -41,7 +43,7 @@ function callOf(running: () => Running, id: string, operation: Operation): Call 
     const once =
       operation.creates !== true || key === undefined
         ? undefined
-        : { route: id, key: readKey('idempotencyKey', key), body: { params, query, body: sent } }
+        : keyed(id, readKey('idempotencyKey', key), { params, query, body: sent })
     const { ctx, principal } = now
     const call: DoorCall = {
       ctx,
@@ -62,6 +64,15 @@ function callOf(running: () => Running, id: string, operation: Operation): Call 
   }
 }
 
+/**
+ * What a key is bound to. Messages and tasks are bound as in 0.1.0, so that a call repeated across an upgrade, or at a node
+ * of the release before, is not carried out again.
+ */
+function keyed(id: string, key: string, given: Given): Caller['once'] {
+  if (id === 'sessions.send') return { route: 'message', key, body: given }
+  return id === 'tasks.submit' ? { route: 'task', key, body: given.body } : { route: id, key, body: given }
+}
+
 /** What was done stays done when the caller waits no longer. */
 function within({ signal, timeoutMs }: Options, work: unknown): unknown {
   if (signal === undefined && timeoutMs === undefined) return work
@@ -80,7 +91,7 @@ function within({ signal, timeoutMs }: Options, work: unknown): unknown {
   })
 }
 
-interface Input extends Pick<DoorCall, 'params' | 'query' | 'body'> {
+interface Input extends Given {
   /** The body as it was given: a repetition is recognized by it. */
   readonly sent: unknown
   readonly options: Options
