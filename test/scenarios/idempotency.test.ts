@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { createStage } from './stage.ts'
 import { chat, ended, receiptOf, refused, send } from './support.ts'
@@ -49,6 +50,21 @@ describe.concurrent('an idempotency key', () => {
     const { run_id: id } = receiptOf(await node.sessions.send(chat('s'), 'hello', once))
     stage.open()
     expect((await ended(node, id)).status).toBe('success')
+  })
+
+  scenario('is stored as by the release before, so that its nodes recognize a repetition', async (world) => {
+    const node = await world.start({ agents: { worker: () => 'done' } })
+    const task = { agentId: 'worker', action: 'x' }
+    await node.sessions.send(chat('s'), 'hello', once)
+    await node.tasks.submit(task, once)
+    const hashOf = (body: unknown): string => createHash('sha256').update(JSON.stringify(body)).digest('hex')
+    const stored = await world.database.outside(
+      "select principal, route, encode(body_hash, 'hex') as hash from escapement.idempotency order by route",
+    )
+    expect(stored).toEqual([
+      { principal: 'library', route: 'message', hash: hashOf({ key: chat('s'), input: { text: 'hello' } }) },
+      { principal: 'library', route: 'task', hash: hashOf(task) },
+    ])
   })
 
   scenario('of a message says nothing about a task', async (world) => {
