@@ -19,13 +19,13 @@ const EVERYWHERE = [NO_BARRELS, NO_DEFAULT_EXPORT, NO_ENUM]
 const NO_SPREAD_LIST = {
   selector:
     "CallExpression:matches([callee.property.name=/^(push|unshift|splice|concat|fromCharCode|fromCodePoint)$/], [callee.object.name='Math'], [callee.name='flawed']) > SpreadElement",
-  message: 'A long list overflows the stack: use addAll, largest or smallest of src/core/long-lists.ts.',
+  message: 'A long list overflows the stack: use addAll, largest or smallest of src/domain/long-lists.ts.',
 }
 
 /** A row that is indexed by text has whatever type is claimed of it. */
 const NO_ROW_BY_TEXT = {
   selector: 'MemberExpression[computed=true][property.raw=/^[\'"]/]',
-  message: 'Declare what the statement reads: table or columns of src/store/table.ts.',
+  message: 'Declare what the statement reads: table or columns of src/platform/db/table.ts.',
 }
 
 const NO_CLOCK = 'The core has no clock: take `now` as an argument.'
@@ -73,7 +73,7 @@ const NO_LOOSE_TEXT = [
 const NO_ENVIRONMENT = {
   object: 'process',
   property: 'env',
-  message: 'Only src/config.ts reads the environment.',
+  message: 'Only src/platform/config/config.ts reads the environment.',
 }
 
 /** The compiler knows the globals of TypeScript files; plain JavaScript has to be told. */
@@ -126,7 +126,7 @@ export default {
   overrides: [
     {
       files: ['src/**/*.ts'],
-      excludeFiles: ['src/config.ts'],
+      excludeFiles: ['src/platform/config/config.ts'],
       rules: {
         'house/no-restricted-syntax': ['error', ...EVERYWHERE, NO_SPREAD_LIST],
         'no-restricted-properties': ['error', NO_ENVIRONMENT],

@@ -9,16 +9,16 @@ export {
   ErrQueueFull,
   Refusal,
   type RefusalCode,
-} from './contract/refusals.ts'
+} from './api/refusals.ts'
 export { AttemptAborted } from './engine/attempt-aborted.ts'
-export type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from './escapement.ts'
+export type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from './library/escapement.ts'
 export type { CallOptions } from './client/calls.ts'
 export type { SimulationOptions } from './client/simulation.ts'
 export type { Deferred, Handler, HandlerContext } from './executors/in-process/execute.ts'
 export type { Attempt, Usage } from './executors/executor.ts'
 export type { TokenEstimateFunc } from './contract/token-estimate.ts'
-export type { AgentInput, AgentPatch, AgentView } from './contract/agent.ts'
-export type { AlertFilter, AlertView } from './contract/alert.ts'
+export type { AgentInput, AgentPatch, AgentView } from './features/agents/schema.ts'
+export type { AlertFilter, AlertView } from './features/alerts/schema.ts'
 export type {
   AgentItem,
   ApplyFilter,
@@ -33,9 +33,9 @@ export type {
   PlanView,
   ScheduleItem,
   TargetItem,
-} from './contract/as-code.ts'
-export type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from './contract/backfill.ts'
-export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './contract/delivery.ts'
+} from './features/as-code/schema.ts'
+export type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from './features/backfill/schema.ts'
+export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './features/deliveries/schema.ts'
 export type { EventKind } from './contract/event-kinds.ts'
 export type { EventView } from './contract/event.ts'
 export type {
@@ -52,25 +52,31 @@ export type {
   OccurrenceExplanation,
   PlannedMoment,
   RunExplanation,
-} from './contract/explain.ts'
+} from './features/explain/schema.ts'
 export type {
   HeartbeatInput,
   HeartbeatLogFilter,
   HeartbeatLogView,
   HeartbeatTestAnswer,
   HeartbeatView,
-} from './contract/heartbeat.ts'
-export type { GuardRailsInput, GuardRailsView, InvitationView } from './contract/guard-rails.ts'
-export type { CrontabInput, ImportedLine, ImportInput, ImportOutcome, ImportReport } from './contract/import.ts'
-export type { LaneView } from './contract/lane.ts'
+} from './features/heartbeats/schema.ts'
+export type { GuardRailsInput, GuardRailsView, InvitationView } from './features/access/restrictions-schema.ts'
+export type { CrontabInput, ImportedLine, ImportInput, ImportOutcome, ImportReport } from './features/import/schema.ts'
+export type { LaneView } from './features/lanes/schema.ts'
 export type { LineageNode, LineageView } from './contract/lineage.ts'
-export type { Health, NodeView } from './contract/node.ts'
+export type { Health, NodeView } from './features/nodes/schema.ts'
 export type { CadenceInput, CadenceView, PaceView } from './contract/pace.ts'
-export type { Page } from './contract/page.ts'
-export type { ProbeAnswerView, ProbeCountsView, ProbeInput, ProbeTryInput, ProbeTryView } from './contract/probe.ts'
-export type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
+export type { Page } from './api/page.ts'
+export type {
+  ProbeAnswerView,
+  ProbeCountsView,
+  ProbeInput,
+  ProbeTryInput,
+  ProbeTryView,
+} from './features/probes/schema.ts'
+export type { ProviderInput, ProviderPatch, ProviderView } from './features/providers/schema.ts'
 
-export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
+export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './features/runs/schema.ts'
 export type {
   ApprovalView,
   RejectInput,
@@ -94,7 +100,7 @@ export type {
   SimulateInput,
   SimulationBasis,
   SimulationProgress,
-} from './contract/simulate.ts'
+} from './features/simulation/schema.ts'
 export type {
   AssumptionInput,
   PolicyChange,
@@ -102,8 +108,8 @@ export type {
   SimulationDiff,
   SimulationTotals,
   SimulationView,
-} from './contract/simulation.ts'
-export type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
+} from './features/simulation/result-schema.ts'
+export type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './features/secrets/schema.ts'
 export type {
   EnabledTargetView,
   ScheduleDelivery,
@@ -112,8 +118,8 @@ export type {
   TargetPatch,
   TargetTestView,
   TargetView,
-} from './contract/target.ts'
-export type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
+} from './features/targets/schema.ts'
+export type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './features/sessions/schema.ts'
 export type {
   TaskBatchItem,
   TaskCancelled,
@@ -122,5 +128,5 @@ export type {
   TaskReceipt,
   TaskStats,
   TaskView,
-} from './contract/task.ts'
+} from './features/tasks/schema.ts'
 export type { WordsInput, WordsView } from './contract/words.ts'

@@ -21,7 +21,7 @@ const SETTINGS = {
   timezone: 'UTC',
 }
 
-// As the embedded server is started; see src/store/embedded/server-process.ts.
+// As the embedded server is started; see src/platform/db/embedded/server-process.ts.
 const MEMORY = { MALLOC_TOP_PAD_: '4194304', MALLOC_TRIM_THRESHOLD_: '33554432' }
 
 /** Starts a server; `settings` are added to its own. */

@@ -14,7 +14,7 @@ export function renderMetrics(metrics) {
   )
 }
 
-/** The methods of src/http/rpc/methods.ts as a table. */
+/** The methods of src/server/rpc/methods.ts as a table. */
 export function renderRpcMethods(methods) {
   return table(
     ['Method', 'Does', 'Params', 'Answers', 'Needs'],

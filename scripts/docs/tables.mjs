@@ -1,4 +1,4 @@
-/** The reasons of src/core/reasons.ts as a table. */
+/** The reasons of src/domain/reasons.ts as a table. */
 export function renderReasons(reasons) {
   return table(
     ['Code', 'Sentence'],
@@ -22,7 +22,7 @@ export function renderTimeouts(executors) {
   )
 }
 
-/** The error codes of src/core/run/error-codes.ts as a table. */
+/** The error codes of src/domain/run/error-codes.ts as a table. */
 export function renderErrorCodes(codes) {
   return table(
     ['Code', 'Meaning', 'Retried unless the executor says otherwise'],
@@ -30,7 +30,7 @@ export function renderErrorCodes(codes) {
   )
 }
 
-/** The permissions of src/core/access.ts as a table, with the roles that have them. */
+/** The permissions of src/domain/access/access.ts as a table, with the roles that have them. */
 export function renderPermissions(permissions, permissionsOf) {
   const roles = ['owner', 'admin', 'member', 'viewer']
   const held = new Map(roles.map((role) => [role, permissionsOf({ role, scopes: null })]))

@@ -30,8 +30,8 @@ const entry = <Usage extends string>(
 /** The commands, in the order and under the headings in which they are listed. */
 const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   'The server': [
-    entry('serve', 'run the engine and the API in this process', () => import('./commands/server.ts')),
-    entry('migrate', 'migrate the database to this version', () => import('./commands/server.ts')),
+    entry('serve', 'run the engine and the API in this process', () => import('./serve-commands.ts')),
+    entry('migrate', 'migrate the database to this version', () => import('./serve-commands.ts')),
     entry(
       'login',
       'create a link that signs in to the console, once, within ten minutes',
@@ -47,7 +47,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       'list and cancel backfills; schedules backfill begins one',
       () => import('./commands/backfills.ts'),
     ),
-    entry('import', 'import schedules of other schedulers', () => import('./commands/import.ts')),
+    entry('import', 'import schedules of other schedulers', () => import('../features/import/cli.ts')),
     entry('apply', 'apply agents, targets, schedules and budgets from YAML files', () => import('./commands/apply.ts')),
     entry(
       'export',
@@ -67,7 +67,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       'chat with an agent: /stop, /stopall, /schedule turns the last answer into a schedule, Ctrl-D ends',
       () => import('./commands/chat.ts'),
     ),
-    entry('agents', 'manage agents', () => import('./commands/agents.ts')),
+    entry('agents', 'manage agents', () => import('../features/agents/cli.ts')),
     entry('heartbeat', 'manage heartbeats of agents', () => import('./commands/heartbeat.ts')),
     entry('budgets', 'manage budgets', () => import('./commands/budgets.ts')),
     entry('providers', 'manage providers, whose quotas agents share', () => import('./commands/providers.ts')),
@@ -88,11 +88,11 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       () => import('./commands/worker.ts'),
     ),
     entry('workers', 'list connected workers', () => import('./commands/worker.ts')),
-    entry('mcp', 'serve MCP tools on stdin and stdout', () => import('./commands/mcp.ts')),
+    entry('mcp', 'serve MCP tools on stdin and stdout', () => import('./mcp.ts')),
     entry(
       'config',
       'show and change settings of the running deployment (operator only)',
-      () => import('./commands/config.ts'),
+      () => import('../features/config/cli.ts'),
     ),
     entry('audit', 'list changes, and verify the audit chain', () => import('./commands/audit.ts')),
   ],
@@ -102,14 +102,14 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     entry('members', 'manage members of an org', () => import('./commands/members.ts')),
   ],
   'Without a server': [
-    entry('simulate', 'simulate schedules over a window of time', () => import('./commands/simulate.ts')),
+    entry('simulate', 'simulate schedules over a window of time', () => import('../features/simulation/cli.ts')),
     entry('cron', 'evaluate cron expressions', () => import('./commands/cron.ts')),
     entry('completion <shell>', 'print a completion script: bash, zsh or fish', loadCompletion),
   ],
 }
 
 async function loadCompletion(): Promise<{ readonly addCompletion: Add }> {
-  const { completionOf } = await import('./commands/completion.ts')
+  const { completionOf } = await import('./completion.ts')
   return { addCompletion: completionOf((desk) => describeCommands(new Command('escapement'), desk)) }
 }
 

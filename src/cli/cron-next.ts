@@ -1,5 +1,5 @@
-import { describeFlaw, flawed, parsed, type Flaw, type Parsed } from '../core/input.ts'
-import { earlier, formatInstant, parseInstant, type Instant } from '../core/instant.ts'
+import { describeFlaw, flawed, parsed, type Flaw, type Parsed } from '../domain/input.ts'
+import { earlier, formatInstant, parseInstant, type Instant } from '../domain/instant.ts'
 import { nextFire, type CronPlan } from '../core/time/cron.ts'
 import { flawsOf, parseCronPlan } from './cron-plan.ts'
 import { linesOf, TOO_LONG, type Line } from './lines.ts'

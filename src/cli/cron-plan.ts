@@ -1,4 +1,4 @@
-import { flawed, parsed, parseWord, type Flaw, type Parsed } from '../core/input.ts'
+import { flawed, parsed, parseWord, type Flaw, type Parsed } from '../domain/input.ts'
 import { DAY_MATCHES, DST_POLICIES, type CronPlan } from '../core/time/cron.ts'
 import { parseCron } from '../core/time/cron-grammar.ts'
 import { parseZone } from '../core/time/zone.ts'

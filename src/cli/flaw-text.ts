@@ -1,4 +1,4 @@
-import type { Flaw } from '../core/input.ts'
+import type { Flaw } from '../domain/input.ts'
 
 /** A flaw for a terminal: what is wrong, a caret under the fault where its place is known, and what is allowed. */
 export function pointAtFlaw(flaw: Flaw): string {

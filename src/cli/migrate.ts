@@ -1,4 +1,4 @@
-import { readServerEnvironment } from '../config.ts'
+import { readServerEnvironment } from '../platform/config/config.ts'
 import { openConfiguration } from '../serve/configuration.ts'
 import { bringUpToDate } from '../serve/migrate.ts'
 import { StartRefused } from '../serve/start-refused.ts'

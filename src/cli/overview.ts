@@ -1,7 +1,7 @@
-import { formatInstant, type Instant } from '../core/instant.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
 import { parseCronPlan } from './cron-plan.ts'
 import { nextFire } from '../core/time/cron.ts'
-import { formatInZone } from '../core/time/wall-clock.ts'
+import { formatInZone } from '../domain/time/wall-clock.ts'
 
 const EXAMPLE = { expr: '0 9 * * 1-5', tz: 'Europe/Berlin' }
 const SHOWN = 3

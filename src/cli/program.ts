@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { PACKAGE_ROOT } from '../package-root.ts'
+import { PACKAGE_ROOT } from '../platform/package-root.ts'
 import { describeCommands } from './commands.ts'
 import { argumentsOf } from './reference.ts'
 import { overview } from './overview.ts'

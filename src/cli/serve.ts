@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readServerEnvironment } from '../config.ts'
+import { readServerEnvironment } from '../platform/config/config.ts'
 import { createStopRequests } from '../core/stop-requests.ts'
 import { openConfiguration } from '../serve/configuration.ts'
 import { openLog } from '../serve/open-log.ts'

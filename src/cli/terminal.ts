@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import type { Instant } from '../core/instant.ts'
+import type { Instant } from '../domain/instant.ts'
 
 /** What a command may touch of the outside world. A test hands in its own. */
 export interface Terminal {

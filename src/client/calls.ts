@@ -1,4 +1,4 @@
-import type { AnswerBodyOf, BodyOf, MediaAnswer, OperationSpec, ParamsOf, QueryOf } from '../contract/operation.ts'
+import type { AnswerBodyOf, BodyOf, MediaAnswer, OperationSpec, ParamsOf, QueryOf } from '../api/operation.ts'
 import type { OperationId, Operations } from '../operations/table.ts'
 
 /** What a call may be told beside its input. */

@@ -1,5 +1,5 @@
 import type { EventView } from '../contract/event.ts'
-import type { SimulateAnswer, SimulateInput } from '../contract/simulate.ts'
+import type { SimulateAnswer, SimulateInput } from '../features/simulation/schema.ts'
 import type { CallOptions, Calls } from './calls.ts'
 import { streamEvents, type EventsFilter, type EventsOptions, type EventsReset } from './events.ts'
 import { bodyOf, requireAddress, send, type ClientOptions, type Outgoing } from './request.ts'

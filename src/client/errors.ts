@@ -1,6 +1,6 @@
-import type { Problem, ProblemError } from '../contract/problem.ts'
-import type { RefusalCode } from '../contract/refusals.ts'
-import type { TaskError } from '../contract/task.ts'
+import type { Problem, ProblemError } from '../api/problem.ts'
+import type { RefusalCode } from '../api/refusals.ts'
+import type { TaskError } from '../features/tasks/schema.ts'
 
 /** What went wrong when it was not the server that refused: it could not be reached, or it is no Escapement. */
 export type ClientCode = 'UNREACHABLE' | 'BAD_ANSWER'

@@ -1,5 +1,5 @@
-import type { Problem } from '../contract/problem.ts'
-import type { SimulateAnswer, SimulateInput, SimulationProgress } from '../contract/simulate.ts'
+import type { Problem } from '../api/problem.ts'
+import type { SimulateAnswer, SimulateInput, SimulationProgress } from '../features/simulation/schema.ts'
 import { chunksOf } from './chunks.ts'
 import { EscapementError, refusalIn } from './errors.ts'
 import { createStreamReader, type StreamMessage } from './event-stream.ts'

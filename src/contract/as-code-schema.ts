@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { asCodeDocument } from './as-code.ts'
+import { asCodeDocument } from '../features/as-code/schema.ts'
 import { NAMED_SHAPES } from './shape.ts'
 
 /** The schema of the files that can be applied. */

@@ -1,5 +1,5 @@
 // Apart from the schemas, because commands show these words and load no schema.
-import type { Permission } from '../core/access.ts'
+import type { Permission } from '../domain/access/access.ts'
 
 export const EVENT_KINDS = [
   'schedule.changed',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { anyObject, id, moment } from './common.ts'
+import { anyObject, id, moment } from '../api/common.ts'
 import { EVENT_KINDS } from './event-kinds.ts'
 import { named, type Shape } from './shape.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { GRANTS, parsePermissions } from '../core/access.ts'
-import { moment, pageOf, paging, role } from './common.ts'
-import { givenInstant, rule, text } from './fields.ts'
-import { guardRails, guardRailsInput } from './guard-rails.ts'
+import { GRANTS, parsePermissions } from '../domain/access/access.ts'
+import { moment, pageOf, paging, role } from '../api/common.ts'
+import { givenInstant, rule, text } from '../api/fields.ts'
+import { guardRails, guardRailsInput } from '../features/access/restrictions-schema.ts'
 import { named, type Shape } from './shape.ts'
 
 const name = text(1, 200)

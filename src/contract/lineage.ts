@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
-import { RUN_STATES } from '../core/run/run-machine.ts'
-import { TRIGGERS } from '../core/run/run.ts'
-import { moment } from './common.ts'
+import { SCHEDULE_STATES } from '../domain/schedule/lifecycle.ts'
+import { RUN_STATES } from '../domain/run/run-machine.ts'
+import { TRIGGERS } from '../domain/run/run.ts'
+import { moment } from '../api/common.ts'
 import { named, type Shape } from './shape.ts'
 
 const node = named(

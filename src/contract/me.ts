@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Permission } from '../core/access.ts'
-import { moment, permission, role } from './common.ts'
+import type { Permission } from '../domain/access/access.ts'
+import { moment, permission, role } from '../api/common.ts'
 import { member } from './member.ts'
 import { named, type Shape } from './shape.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { flawed, type Flaw, type Parsed } from '../core/input.ts'
-import { textField } from '../core/input-fields.ts'
-import { moment, pageOf, permission, role } from './common.ts'
-import { fieldsRule, rule, text } from './fields.ts'
+import { flawed, type Flaw, type Parsed } from '../domain/input.ts'
+import { textField } from '../domain/input-fields.ts'
+import { moment, pageOf, permission, role } from '../api/common.ts'
+import { fieldsRule, rule, text } from '../api/fields.ts'
 import { named, type Shape } from './shape.ts'
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/

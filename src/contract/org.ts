@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
-import { moment, pageOf } from './common.ts'
-import { text, textLike, whole, zoneName } from './fields.ts'
+import { MAX_TIMEOUT_SECONDS } from '../domain/run/timeouts.ts'
+import { moment, pageOf } from '../api/common.ts'
+import { text, textLike, whole, zoneName } from '../api/fields.ts'
 import { named, type Shape } from './shape.ts'
 
 const name = text(1, 200)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { MAX_CADENCE_SECONDS, MAX_STRETCH } from '../core/cadence/cadence.ts'
-import { moment, whyFields } from './common.ts'
-import { whole } from './fields.ts'
+import { MAX_CADENCE_SECONDS, MAX_STRETCH } from '../domain/schedule/pace/settings.ts'
+import { moment, whyFields } from '../api/common.ts'
+import { whole } from '../api/fields.ts'
 import { named, type Shape } from './shape.ts'
 
 export const CERTAINTIES = ['firm', 'likely'] as const

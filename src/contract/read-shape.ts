@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { flawed, parsed, type Parsed } from '../core/input.ts'
-import { isConfidential } from './fields.ts'
+import { flawed, parsed, type Parsed } from '../domain/input.ts'
+import { isConfidential } from '../api/fields.ts'
 import { fieldAt, flawsOf, valueAt } from './schema-flaws.ts'
 
 type Issue = z.core.$ZodIssue

@@ -7,8 +7,8 @@ import {
   parseShare,
   policyFlaws,
   RETRY_STRATEGIES,
-} from '../core/run/retry-policy.ts'
-import { fieldsRule, rule, whole } from './fields.ts'
+} from '../domain/run/retry-policy.ts'
+import { fieldsRule, rule, whole } from '../api/fields.ts'
 import { named, type Shape } from './shape.ts'
 
 /** The waits of a ladder, in seconds. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
-import { id } from './common.ts'
-import { refusalCode } from './problem.ts'
+import { SCHEDULE_STATES } from '../domain/schedule/lifecycle.ts'
+import { id } from '../api/common.ts'
+import { refusalCode } from '../api/problem.ts'
 import { named, type Shape } from './shape.ts'
 
 /** What can be done to many schedules at once. */

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { REQUIREMENT_KINDS } from '../core/draft/requirements.ts'
-import { anyJson, givenMoment, moment } from './common.ts'
-import { usage } from './run.ts'
+import { REQUIREMENT_KINDS } from '../domain/draft/requirements.ts'
+import { anyJson, givenMoment, moment } from '../api/common.ts'
+import { usage } from '../features/runs/schema.ts'
 import { exclusion } from './schedule-fields.ts'
 import { dstNote } from './schedule-preview.ts'
 import { named, type Shape } from './shape.ts'
-import { scheduleDelivery } from './target.ts'
+import { scheduleDelivery } from '../features/targets/schema.ts'
 
 export const scheduleDraft = named(
   'ScheduleDraft',

@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import type { Flaw } from '../core/input.ts'
-import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
-import { ENABLED_WORDS } from '../core/schedule/schedule-life.ts'
-import { ruleFieldsOf } from '../core/schedule/rule-fields.ts'
+import type { Flaw } from '../domain/input.ts'
+import { MAX_TIMEOUT_SECONDS } from '../domain/run/timeouts.ts'
+import { ENABLED_WORDS } from '../domain/schedule/lifecycle.ts'
+import { ruleFieldsOf } from '../domain/schedule/rule-fields.ts'
 import {
   CONCURRENCY_POLICIES,
   DEFAULT_SCHEDULE_RULES,
   FAILURE_ACTIONS,
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
-} from '../core/schedule/schedule-rules.ts'
+} from '../domain/schedule/rules.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../core/time/cron.ts'
 import { MAX_CRON_LENGTH, parseCron } from '../core/time/cron-grammar.ts'
-import { MAX_EXCLUSIONS, parseExclusion } from '../core/time/exclusion.ts'
-import { MAX_JITTER_MS } from '../core/time/jitter.ts'
+import { MAX_EXCLUSIONS, parseExclusion } from '../domain/time/exclusion.ts'
+import { MAX_JITTER_MS } from '../domain/time/jitter.ts'
 import { MAX_RULE_LENGTH } from '../core/time/rrule.ts'
 import {
   isGiven,
@@ -22,15 +22,15 @@ import {
   MIN_INTERVAL_SECONDS,
   synonymFlaws,
   timingFlaws,
-} from '../core/time/timing-fields.ts'
+} from '../domain/time/timing-fields.ts'
 import { MAX_ZONE_NAME, parseZone } from '../core/time/zone.ts'
-import { scheduleBudgetInput } from './budget.ts'
-import { inlineExecutor } from './executor.ts'
-import { fieldsRule, givenMoment, rule, sessionKeyText, storableJson, text, whole } from './fields.ts'
+import { scheduleBudgetInput } from '../features/budgets/schema.ts'
+import { inlineExecutor } from '../executors/schema.ts'
+import { fieldsRule, givenMoment, rule, sessionKeyText, storableJson, text, whole } from '../api/fields.ts'
 import { cadenceInput } from './pace.ts'
-import { probeInput } from './probe.ts'
+import { probeInput } from '../features/probes/schema.ts'
 import { ladder, retryPolicyInput } from './retry-policy.ts'
-import { scheduleDelivery } from './target.ts'
+import { scheduleDelivery } from '../features/targets/schema.ts'
 
 const DAY_SECONDS = 86_400
 const YEAR_SECONDS = 366 * DAY_SECONDS

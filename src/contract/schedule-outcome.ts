@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { RUN_STATES } from '../core/run/run-machine.ts'
+import { RUN_STATES } from '../domain/run/run-machine.ts'
 
-import { moment } from './common.ts'
+import { moment } from '../api/common.ts'
 import { named, type Shape } from './shape.ts'
 
 /** Schedules named at once: as many as a page of them has, with commas. */

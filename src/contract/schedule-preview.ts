@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { moment } from './common.ts'
-import { givenMoment, whole } from './fields.ts'
+import { moment } from '../api/common.ts'
+import { givenMoment, whole } from '../api/fields.ts'
 import { comingMoment } from './pace.ts'
 import { scheduleFields, scheduleRule } from './schedule-fields.ts'
 import { scheduleNote } from './schedule-note.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
-import { nearestWord } from '../core/nearest-word.ts'
-import { HIDDEN, insteadOf, isConfidential, type RuleFound } from './fields.ts'
+import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../domain/input.ts'
+import { nearestWord } from '../domain/nearest-word.ts'
+import { HIDDEN, insteadOf, isConfidential, type RuleFound } from '../api/fields.ts'
 import { nodeAt, phraseFor } from './schema-phrases.ts'
 
 type Issue = z.core.$ZodIssue

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Flaw } from '../core/input.ts'
+import type { Flaw } from '../domain/input.ts'
 
 /** The schema of what stands at a path inside what another schema reads; null: it is not known. */
 export function nodeAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | null {

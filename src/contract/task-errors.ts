@@ -1,4 +1,4 @@
-import type { RefusalCode } from './refusals.ts'
+import type { RefusalCode } from '../api/refusals.ts'
 
 /**
  * What the façade calls a refusal, where its clients know a word for it. Without a token it says `missing_token` instead

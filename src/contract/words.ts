@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment } from './common.ts'
+import { moment } from '../api/common.ts'
 import { dstNote } from './schedule-preview.ts'
 import { scheduleInput } from './schedule.ts'
 import { named, type Shape } from './shape.ts'

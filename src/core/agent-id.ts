@@ -1,4 +1,4 @@
-import { flawed, parsed, type Parsed } from './input.ts'
+import { flawed, parsed, type Parsed } from '../domain/input.ts'
 
 /** Ids are named in session keys and in paths: letters, digits and a few signs that mean nothing there. */
 export const AGENT_ID = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,199}$/u

@@ -1,4 +1,4 @@
-import { because, type Why } from './reasons.ts'
+import { because, type Why } from '../domain/reasons.ts'
 
 /** What most runs are told on their way. One object each, so that a row of the usual kind is known by identity. */
 export const ACCEPTED: Why = because('accepted', 'admission')

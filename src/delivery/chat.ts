@@ -1,8 +1,8 @@
 import { replyOf } from '../core/channel/reply.ts'
 import { envelopeIn, writeLetter, type Envelope } from '../core/delivery/letter.ts'
-import type { OutMessage, Post, SpeakTo, Speech, TryOutcome } from '../core/delivery/message.ts'
-import { runId, sessionKey } from '../core/ids.ts'
-import type { TerminalState } from '../core/run/run-machine.ts'
+import type { OutMessage, Post, SpeakTo, Speech, TryOutcome } from '../domain/delivery/message.ts'
+import { runId, sessionKey } from '../domain/ids.ts'
+import type { TerminalState } from '../domain/run/run-machine.ts'
 
 /** Says something in a chat; made where channels and their secrets are known. */
 export type Speak = (speech: Speech, signal: AbortSignal) => Promise<TryOutcome | null>

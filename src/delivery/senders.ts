@@ -1,10 +1,10 @@
 import type { MailServer } from '../core/delivery/mail-settings.ts'
-import type { Post } from '../core/delivery/message.ts'
+import type { Post } from '../domain/delivery/message.ts'
 import type { TargetKind } from '../core/delivery/target-kinds.ts'
 import { createChatPost, type Speak } from './chat.ts'
-import { createMailPost } from './email.ts'
-import { createSlackPost } from './slack.ts'
-import { createPost, type WebhookContext } from './webhook.ts'
+import { createMailPost } from '../integrations/email/send.ts'
+import { createSlackPost } from '../integrations/slack/incoming-webhook.ts'
+import { createPost, type WebhookContext } from '../integrations/webhook/send.ts'
 
 /** What sending needs from the world, whatever the kind. */
 export interface SendersContext extends WebhookContext {

@@ -1,5 +1,5 @@
-import type { OrgId } from '../core/ids.ts'
-import { earlier, instant } from '../core/instant.ts'
+import type { OrgId } from '../domain/ids.ts'
+import { earlier, instant } from '../domain/instant.ts'
 import { isAt } from '../service/turn/catch-up.ts'
 import {
   findChanged,

@@ -1,7 +1,7 @@
 import { decideMark } from '../core/channel/marks.ts'
-import type { OpenChannel } from '../core/channel/services.ts'
-import type { ChannelId, RunId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { OpenChannel } from '../domain/channel/services.ts'
+import type { ChannelId, RunId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import {
   attend,
   clearMark,
@@ -13,9 +13,9 @@ import {
   takeUpdates,
   type ChannelRow,
   type TendedMark,
-} from '../service/channel/attendance.ts'
+} from '../features/channels/updates.ts'
 import type { Ports } from '../service/ports.ts'
-import { createLoop } from './loop.ts'
+import { createLoop } from './loops/loop.ts'
 import type { NodeParts } from './node-parts.ts'
 
 const LOOK_EVERY_MS = 1_000

@@ -1,5 +1,5 @@
-import { instant } from '../core/instant.ts'
-import type { DatabaseHealth } from './health.ts'
+import { instant } from '../domain/instant.ts'
+import type { DatabaseHealth } from './loops/health.ts'
 import type { NodeContext, NodeParts } from './node-parts.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
-import type { OutMessage, TryOutcome } from '../core/delivery/message.ts'
-import type { OrgId } from '../core/ids.ts'
-import { explainWhy } from '../core/reasons.ts'
-import { writeMessage } from '../service/outbox/message.ts'
+import { DELIVERY_TRIES } from '../domain/delivery/delivery-retry.ts'
+import type { OutMessage, TryOutcome } from '../domain/delivery/message.ts'
+import type { OrgId } from '../domain/ids.ts'
+import { explainWhy } from '../domain/reasons.ts'
+import { writeMessage } from '../features/deliveries/message.ts'
 import {
   type Aside,
   asideWork,
@@ -13,11 +13,11 @@ import {
   digestWork,
   findDueDigests,
   releaseClaim,
-} from '../service/outbox/outbox.ts'
-import { type Recorded, recordWork, type Tried } from '../service/outbox/record.ts'
+} from '../features/deliveries/outbox.ts'
+import { type Recorded, recordWork, type Tried } from '../features/deliveries/record.ts'
 import type { Ports } from '../service/ports.ts'
 import type { HandedIn } from './handed-in.ts'
-import { createLoop, type Loop } from './loop.ts'
+import { createLoop, type Loop } from './loops/loop.ts'
 import type { NodeParts } from './node-parts.ts'
 
 /** Sends at a time, to whomever. */

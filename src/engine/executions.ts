@@ -1,8 +1,8 @@
 import type { Invitation } from '../core/rails/invitation.ts'
-import type { AgentId, AttemptId, LaneName, OrgId, RunId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
-import { NODE_LOST, NODE_SHUTDOWN } from '../core/run/outcome.ts'
-import { createMask, type Mask } from '../core/secret/mask.ts'
+import type { AgentId, AttemptId, LaneName, OrgId, RunId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
+import { NODE_LOST, NODE_SHUTDOWN } from '../domain/run/outcome.ts'
+import { createMask, type Mask } from '../domain/secret/mask.ts'
 import { sessionOfRun } from '../core/session/run-session.ts'
 import type {
   Attempt,
@@ -13,7 +13,7 @@ import type {
   SecretsAsked,
   Usage,
 } from '../executors/executor.ts'
-import type { CarriedProbe } from '../service/desk/probes.ts'
+import type { CarriedProbe } from './commands/probes.ts'
 import type { Ended, GatedAttempt } from '../service/probe/gate.ts'
 import type { Claim } from '../service/turn/claim.ts'
 import type { AttemptOfRun } from '../service/turn/works.ts'

@@ -1,6 +1,6 @@
-import type { OrgId } from '../core/ids.ts'
+import type { OrgId } from '../domain/ids.ts'
 import type { Work } from '../service/turn-port.ts'
-import type { Log } from './health.ts'
+import type { Log } from './loops/health.ts'
 import type { Office } from './office-context.ts'
 
 /**

@@ -1,8 +1,8 @@
-import type { OrgId } from '../core/ids.ts'
+import type { OrgId } from '../domain/ids.ts'
 import { compareLoaded, lookForChanges, takeChanges } from './changes.ts'
 import { distrustRecord } from './database-back.ts'
 import type { NodeParts } from './node-parts.ts'
-import { readChanges } from './notifier.ts'
+import { readChanges } from './loops/notifier.ts'
 
 /** What the connection that listens hands on. */
 export type Heard = Parameters<Parameters<NodeParts['ctx']['database']['listen']>[1]>[0]

@@ -1,5 +1,5 @@
 import type { Invitation } from '../core/rails/invitation.ts'
-import type { AgentId, OrgId } from '../core/ids.ts'
+import type { AgentId, OrgId } from '../domain/ids.ts'
 import type { AttemptOfRun } from '../service/turn/works.ts'
 import type { NodeParts } from './node-parts.ts'
 

@@ -1,5 +1,5 @@
-import type { OrgId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { OrgId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Work } from '../service/turn-port.ts'
 import type { Offer } from '../service/turn/claim.ts'
 import type { Memory } from '../service/turn/memory.ts'

@@ -1,4 +1,4 @@
-import type { OrgId } from '../core/ids.ts'
+import type { OrgId } from '../domain/ids.ts'
 import type { Work } from '../service/turn-port.ts'
 import { MemoryBehind, MemoryTooOld } from '../service/turn/catch-up.ts'
 import { readFailure } from '../service/turn/failures.ts'

@@ -1,4 +1,4 @@
-import type { LaneName, OrgId } from '../core/ids.ts'
+import type { LaneName, OrgId } from '../domain/ids.ts'
 import { maxOrgSlots, NO_ORG_SHARE } from '../core/org-share.ts'
 import type { NodeLanes } from '../service/node-lanes.ts'
 import { refreshOrgs } from './idle-orgs.ts'

@@ -1,4 +1,4 @@
-import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
+import type { AttemptId, OrgId, RunId } from '../domain/ids.ts'
 import { outputWork } from '../service/turn/works.ts'
 import type { Office } from './office-context.ts'
 

@@ -1,5 +1,5 @@
-import type { OrgId } from '../core/ids.ts'
-import { hashSecret } from '../service/key-text.ts'
+import type { OrgId } from '../domain/ids.ts'
+import { hashSecret } from '../features/access/key-text.ts'
 import { cutOutput, cutText } from '../service/stored-output.ts'
 import { alsoRecording, isApplied } from '../service/probe/gate.ts'
 import { deferWork, offerWork, reportWork, type AttemptOfRun } from '../service/turn/works.ts'

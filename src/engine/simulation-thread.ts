@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks'
 import { parentPort } from 'node:worker_threads'
-import { computeSimulation } from '../service/simulate/compute.ts'
+import { computeSimulation } from '../features/simulation/compute.ts'
 import {
   flawsOf,
   type SimulationJob,
   type SimulationOutcome,
   type SimulationProgress,
 } from '../service/simulate/port.ts'
-import { lowerThreadPriority, type ThreadMessage } from './thread-side.ts'
+import { lowerThreadPriority, type ThreadMessage } from './threads/thread-side.ts'
 
 /** People see ten pictures a second as movement; more would only be work. */
 const TELL_EVERY_MS = 100

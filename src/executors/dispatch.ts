@@ -1,6 +1,6 @@
 import type { Invitation } from '../core/rails/invitation.ts'
-import { formatInstant } from '../core/instant.ts'
-import type { MessageContent } from '../core/session/debounce.ts'
+import { formatInstant } from '../domain/instant.ts'
+import type { MessageContent } from '../domain/session/debounce.ts'
 import type { Attempt } from './executor.ts'
 
 /** How somebody reports later. */

@@ -1,9 +1,9 @@
-import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Invitation } from '../core/rails/invitation.ts'
-import type { Outcome } from '../core/run/outcome.ts'
+import type { Outcome } from '../domain/run/outcome.ts'
 import type { Reported } from '../core/run/reported.ts'
-import type { Trigger } from '../core/run/run.ts'
+import type { Trigger } from '../domain/run/run.ts'
 
 /** What an executor is given: one attempt of one run. */
 export interface Attempt {

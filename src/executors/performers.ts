@@ -1,4 +1,4 @@
-import type { ExecutorKind } from '../core/executor/kinds.ts'
+import type { ExecutorKind } from './kinds.ts'
 import { performChat } from './chat/execute.ts'
 import { performCommand } from './command/execute.ts'
 import { echo } from './echo/execute.ts'

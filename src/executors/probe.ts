@@ -1,6 +1,6 @@
-import { commandRefusal, type CommandRules } from '../core/executor/command-options.ts'
+import { commandRefusal, type CommandRules } from './command/options.ts'
 import type { Look } from '../core/probe/asked.ts'
-import { LARGEST_SIGHT, type CommandProbe, type HttpProbe } from '../core/probe/probe.ts'
+import { LARGEST_SIGHT, type CommandProbe, type HttpProbe } from '../domain/probe/probe.ts'
 import { readSight, type Sight } from '../core/probe/verdict.ts'
 import type { AnswerHeaders, OutboundAnswer } from '../outbound/request.ts'
 import type { Outbound } from '../outbound/send.ts'

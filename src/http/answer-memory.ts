@@ -1,6 +1,6 @@
 import type { FastifyInstance, onSendHookHandler } from 'fastify'
-import { Refusal } from '../contract/refusals.ts'
-import { chargeAnswer, type Charging } from './rate-limit.ts'
+import { Refusal } from '../api/refusals.ts'
+import { chargeAnswer, type Charging } from '../server/http/rate-limit.ts'
 import { whenOver } from './when-over.ts'
 
 /** Smaller answers are not counted: however many there are, connections are limited. */

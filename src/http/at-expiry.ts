@@ -1,4 +1,4 @@
-import type { Instant } from '../core/instant.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Ports } from '../service/ports.ts'
 
 /** Timers take no more than this many milliseconds. */

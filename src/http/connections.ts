@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { Refusal } from '../contract/refusals.ts'
-import { answerOn } from './upgrade.ts'
+import { Refusal } from '../api/refusals.ts'
+import { answerOn } from '../server/sockets/upgrade.ts'
 
 /** Everybody who is connected, up to a limit. */
 export interface Connections {

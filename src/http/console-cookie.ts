@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Instant } from '../core/instant.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { HttpContext } from './context.ts'
-import { CONSOLE_COOKIE } from './gate.ts'
+import { CONSOLE_COOKIE } from '../server/http/gate.ts'
 
 /** The cookie somebody is signed in with; null when they ask with a key, or with neither. */
 export function consoleCookie({ headers, server }: FastifyRequest): string | null {

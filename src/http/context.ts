@@ -1,9 +1,9 @@
-import type { SettingsOf } from '../contract/config/in-code.ts'
-import type { CONFIG_KEYS } from '../contract/config/keys.ts'
-import type { Principal } from '../core/access.ts'
-import type { OrgId } from '../core/ids.ts'
+import type { SettingsOf } from '../platform/config/in-code.ts'
+import type { CONFIG_KEYS } from '../platform/config/keys.ts'
+import type { Principal } from '../domain/access/access.ts'
+import type { OrgId } from '../domain/ids.ts'
 import type { Eventually, OperationContext } from '../operations/context.ts'
-import type { OperationTable } from '../operations/operation.ts'
+import type { OperationTable } from '../operations/handler.ts'
 import type { EventStreams } from './events/streams.ts'
 
 /** Somebody signed in at the console. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../contract/refusals.ts'
+import { Refusal } from '../api/refusals.ts'
 import type { HttpSettings } from './context.ts'
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])

@@ -1,5 +1,5 @@
-import { OPERATOR_ORG, type Principal } from '../core/access.ts'
-import type { OrgId } from '../core/ids.ts'
+import { OPERATOR_ORG, type Principal } from '../domain/access/access.ts'
+import type { OrgId } from '../domain/ids.ts'
 import type { Ports } from '../service/ports.ts'
 import type { HttpContext } from './context.ts'
 

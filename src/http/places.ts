@@ -1,5 +1,5 @@
-import { Refusal } from '../contract/refusals.ts'
-import type { OrgId } from '../core/ids.ts'
+import { Refusal } from '../api/refusals.ts'
+import type { OrgId } from '../domain/ids.ts'
 
 /** Of something that a node has only so many of: how many are taken, and by which org. */
 export interface Places {

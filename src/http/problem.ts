@@ -1,6 +1,6 @@
-import type { Problem, ProblemError } from '../contract/problem.ts'
-import { type Refusal, REFUSAL_TITLES } from '../contract/refusals.ts'
-import { describeFlaw, type Flaw } from '../core/input.ts'
+import type { Problem, ProblemError } from '../api/problem.ts'
+import { type Refusal, REFUSAL_TITLES } from '../api/refusals.ts'
+import { describeFlaw, type Flaw } from '../domain/input.ts'
 import { toPointer } from '../core/pointer.ts'
 
 /** The media type of everything that is refused. */

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { OperationSpec } from '../contract/operation.ts'
-import type { Call } from '../operations/operation.ts'
+import type { OperationSpec } from '../api/operation.ts'
+import type { Call } from '../operations/handler.ts'
 import type { HttpContext } from './context.ts'
-import { goneSignal, type Exchange } from './exchange.ts'
+import { goneSignal, type Exchange } from '../server/http/exchange.ts'
 import { problemOf } from './problem.ts'
 import { internal, refusalOf } from './unexpected.ts'
 

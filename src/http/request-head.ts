@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Refusal } from '../contract/refusals.ts'
+import { Refusal } from '../api/refusals.ts'
 import type { HostCheck } from './hosts.ts'
 
 /** What is looked at of a request. */

@@ -1,4 +1,4 @@
-import { Refusal, type RefusalCode } from '../contract/refusals.ts'
+import { Refusal, type RefusalCode } from '../api/refusals.ts'
 import { readFailure } from '../service/turn/failures.ts'
 
 /** The refusals that Fastify itself makes, by its codes. What is not here and is a mistake of the client is malformed. */

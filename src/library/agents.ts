@@ -1,6 +1,6 @@
 import { refreshOrgs } from '../engine/idle-orgs.ts'
-import { agentId } from '../core/ids.ts'
-import { ensureAgents } from '../service/first-start.ts'
+import { agentId } from '../domain/ids.ts'
+import { ensureAgents } from '../features/access/first-start.ts'
 import type { Running } from './running.ts'
 
 /** Makes functions of this process known as agents, and offers them to every org. Answers with the default agent. */

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { inviteWorker } from '../engine/invited.ts'
 import type { OperationContext } from '../operations/context.ts'
-import type { OperationTable } from '../operations/operation.ts'
+import type { OperationTable } from '../operations/handler.ts'
 import { OPERATIONS } from '../operations/table.ts'
 
 /** What each program that embeds the engine decides for itself. */

@@ -4,7 +4,7 @@ import type { ExecutorHost } from '../executors/host.ts'
 import { PERFORMERS } from '../executors/performers.ts'
 import { findAgent, findInlineAgent } from '../service/agent-executor.ts'
 import { findConversation } from '../service/conversation.ts'
-import { readAnsweredResult } from '../service/result-input.ts'
+import { readAnsweredResult } from '../features/runs/result-input.ts'
 import { rememberOfAgents } from './remembered.ts'
 
 /** Lets the node perform every kind of work for which the process has what it needs. */

@@ -1,4 +1,4 @@
-import { invalid } from '../contract/refusals.ts'
+import { invalid } from '../api/refusals.ts'
 
 /** Refuses what is no function; programs in JavaScript have no compiler that would have said so. */
 export function requireFunction(field: string, value: unknown, allowed = 'a function'): void {

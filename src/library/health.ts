@@ -1,7 +1,7 @@
-import type { Health } from '../contract/node.ts'
-import { formatInstant } from '../core/instant.ts'
+import type { Health } from '../features/nodes/schema.ts'
+import { formatInstant } from '../domain/instant.ts'
 import type { NodeParts } from '../engine/node-parts.ts'
-import { isStalled } from '../engine/stall.ts'
+import { isStalled } from '../engine/loops/stall.ts'
 
 /** How a node is; null while there is none. */
 export function healthOf(parts: NodeParts | null): Health {

@@ -1,9 +1,9 @@
-import { ENGINE_KEYS } from '../contract/config/engine-keys.ts'
-import { GROUP_SYNONYMS } from '../contract/config/synonyms.ts'
-import { invalid } from '../contract/refusals.ts'
-import type { Flaw } from '../core/input.ts'
-import { nearestWord } from '../core/nearest-word.ts'
-import type { DatabaseChoice, EscapementOptions, Settings } from '../escapement.ts'
+import { ENGINE_KEYS } from '../platform/config/engine-keys.ts'
+import { GROUP_SYNONYMS } from '../platform/config/synonyms.ts'
+import { invalid } from '../api/refusals.ts'
+import type { Flaw } from '../domain/input.ts'
+import { nearestWord } from '../domain/nearest-word.ts'
+import type { DatabaseChoice, EscapementOptions, Settings } from './escapement.ts'
 import { requireFunction, requireObject } from './given.ts'
 
 /** What can be set and changed while running. */

@@ -1,5 +1,5 @@
 import { createStopRequests } from '../core/stop-requests.ts'
-import type { Escapement } from '../escapement.ts'
+import type { Escapement } from './escapement.ts'
 
 /** What is left of the process's own work after the last turn has this long to end by itself. */
 const LAST_WORDS_MS = 1_000

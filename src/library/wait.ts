@@ -1,7 +1,7 @@
-import { runId } from '../core/ids.ts'
-import { isTerminal } from '../core/run/run-machine.ts'
+import { runId } from '../domain/ids.ts'
+import { isTerminal } from '../domain/run/run-machine.ts'
 import { getRun } from '../service/runs-read.ts'
-import type { RunView } from '../contract/run.ts'
+import type { RunView } from '../features/runs/schema.ts'
 import type { Running } from './running.ts'
 
 /** Waits until the run has ended. Events say when to look; the record says what there is to see. */

@@ -1,6 +1,6 @@
-import { ErrGatewayDraining } from '../contract/refusals.ts'
-import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
-import { isTerminal, type RunState } from '../core/run/run-machine.ts'
+import { ErrGatewayDraining } from '../api/refusals.ts'
+import type { OrgId, RunId, SessionKey } from '../domain/ids.ts'
+import { isTerminal, type RunState } from '../domain/run/run-machine.ts'
 import type { NodeParts } from '../engine/node-parts.ts'
 
 /** People who wait for a run to end. */

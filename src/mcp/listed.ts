@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
-import { TOOLS } from './tools/tools.ts'
-import type { Tool } from './tools/tool.ts'
+import { TOOLS } from '../server/mcp/tools/tools.ts'
+import type { Tool } from '../server/mcp/tools/tool.ts'
 
 type JsonObject = ListedTool['inputSchema']
 

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { adviceFor } from './tools/advice.ts'
-import type { Told } from './tools/tool.ts'
-import type { ProblemError } from '../contract/problem.ts'
+import type { Told } from '../server/mcp/tools/tool.ts'
+import type { ProblemError } from '../api/problem.ts'
 
 /** What a call of a tool comes to, in the shape of the protocol. */
 export type ToolResult = CallToolResult

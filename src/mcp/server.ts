@@ -1,6 +1,6 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { toolNamed, TOOLS } from './tools/tools.ts'
-import { nearestWord } from '../core/nearest-word.ts'
+import { toolNamed, TOOLS } from '../server/mcp/tools/tools.ts'
+import { nearestWord } from '../domain/nearest-word.ts'
 import { listTools } from './listed.ts'
 import type { ToolResult } from './results.ts'
 

@@ -1,14 +1,14 @@
-import type { OperationSpec } from '../contract/operation.ts'
-import { Refusal } from '../contract/refusals.ts'
+import type { OperationSpec } from '../api/operation.ts'
+import { Refusal } from '../api/refusals.ts'
 import {
   decideAccess,
   type AccessDecision,
   type AccessRequest,
   type Permission,
   type Principal,
-} from '../core/access.ts'
+} from '../domain/access/access.ts'
 import { breach } from '../core/rails/breach.ts'
-import { explainWhy } from '../core/reasons.ts'
+import { explainWhy } from '../domain/reasons.ts'
 import { requireOwn } from '../service/rails/own.ts'
 import { railRefusal } from '../service/rails/refusals.ts'
 import type { OperationContext } from './context.ts'

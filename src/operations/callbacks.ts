@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { callbackAnswer, resultInput } from '../contract/run.ts'
+import { callbackAnswer, resultInput } from '../features/runs/schema.ts'
 import { settleByToken } from '../service/run-actions.ts'
-import { operation } from './operation.ts'
+import { operation } from './handler.ts'
 
 /** Results that come later. */
 export const callbackOperations = {

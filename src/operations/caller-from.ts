@@ -1,4 +1,4 @@
-import { isAdmin, isOperatorOwner, isPermitted, OPERATOR_ORG, type Principal } from '../core/access.ts'
+import { isAdmin, isOperatorOwner, isPermitted, OPERATOR_ORG, type Principal } from '../domain/access/access.ts'
 import type { Caller } from '../service/caller.ts'
 
 /**

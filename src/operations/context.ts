@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { EventFilter } from '../contract/event.ts'
-import type { Health } from '../contract/node.ts'
-import type { OperationTable } from '../contract/operation.ts'
-import type { Principal } from '../core/access.ts'
-import type { AgentId, OrgId, RunId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
-import type { ConfigPort } from '../service/config.ts'
+import type { Health } from '../features/nodes/schema.ts'
+import type { OperationTable } from '../api/operation.ts'
+import type { Principal } from '../domain/access/access.ts'
+import type { AgentId, OrgId, RunId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { ConfigPort } from '../features/config/service.ts'
 import type { Live, LiveWork } from '../service/live-port.ts'
 import type { Ports } from '../service/ports.ts'
-import type { WorkerPort } from '../service/worker/port.ts'
+import type { WorkerPort } from '../features/workers/port.ts'
 
 export type Eventually<T> = T | Promise<T>
 

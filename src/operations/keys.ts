@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { id } from '../contract/common.ts'
+import { id } from '../api/common.ts'
 import { key, keyFilter, keyInput, keyPage, madeKey } from '../contract/key.ts'
-import { createKey, findKeys, getKey, revokeKey } from '../service/keys.ts'
-import { giverOf, operation } from './operation.ts'
+import { createKey, findKeys, getKey, revokeKey } from '../features/access/keys.ts'
+import { giverOf, operation } from './handler.ts'
 
 const one = z.strictObject({ id })
 

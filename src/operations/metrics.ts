@@ -1,4 +1,4 @@
-import { operation } from './operation.ts'
+import { operation } from './handler.ts'
 
 /** Numbers that can be watched. */
 export const metricsOperations = {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { id, pageFilter } from '../contract/common.ts'
+import { id, pageFilter } from '../api/common.ts'
 import { createdOrg, org, orgInput, orgPage, orgPatch } from '../contract/org.ts'
-import { refuseUngrantable } from '../service/keys.ts'
-import { changeOrg, createOrg, findOrgs, getOrg, removeOrg } from '../service/orgs.ts'
-import { giverOf, operation } from './operation.ts'
+import { refuseUngrantable } from '../features/access/keys.ts'
+import { changeOrg, createOrg, findOrgs, getOrg, removeOrg } from '../features/access/orgs.ts'
+import { giverOf, operation } from './handler.ts'
 
 const one = z.strictObject({ org_id: id })
 const operators = { tag: 'orgs', permission: 'admin:*', operatorOnly: true } as const

@@ -1,10 +1,10 @@
-import type { OperationSpec } from '../contract/operation.ts'
-import { readersOf, type Readers } from '../contract/read-input.ts'
-import { ErrGatewayDraining, invalid } from '../contract/refusals.ts'
+import type { OperationSpec } from '../api/operation.ts'
+import { readersOf, type Readers } from '../api/read-input.ts'
+import { ErrGatewayDraining, invalid } from '../api/refusals.ts'
 import { admitTo } from './admit.ts'
-import type { Principal } from '../core/access.ts'
+import type { Principal } from '../domain/access/access.ts'
 import type { HttpExchange } from './context.ts'
-import type { Call, Operation } from './operation.ts'
+import type { Call, Operation } from './handler.ts'
 
 const READERS = new WeakMap<OperationSpec, Readers>()
 

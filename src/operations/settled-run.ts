@@ -1,9 +1,9 @@
-import type { RunView } from '../contract/run.ts'
-import type { OperationSpec } from '../contract/operation.ts'
-import type { RunId } from '../core/ids.ts'
-import { isTerminal } from '../core/run/run-machine.ts'
+import type { RunView } from '../features/runs/schema.ts'
+import type { OperationSpec } from '../api/operation.ts'
+import type { RunId } from '../domain/ids.ts'
+import { isTerminal } from '../domain/run/run-machine.ts'
 import { getRun } from '../service/runs-read.ts'
-import type { Call } from './operation.ts'
+import type { Call } from './handler.ts'
 
 /**
  * The run once it has ended, or as it is when the time is up, the asker has gone or the node goes down. Events say when to

@@ -1,11 +1,11 @@
 import { me } from '../contract/me.ts'
 import { consoleSession, signInInput, signInLink, type SignInInput } from '../contract/member.ts'
-import { Refusal } from '../contract/refusals.ts'
-import { findConsoleSession, signOut, viewConsoleSession } from '../service/console-sessions.ts'
+import { Refusal } from '../api/refusals.ts'
+import { findConsoleSession, signOut, viewConsoleSession } from '../features/access/console-sessions.ts'
 import { describeMe } from '../service/me.ts'
 import type { Ports } from '../service/ports.ts'
 import { createSignInLink, signIn, signInWithKey } from '../service/sign-in.ts'
-import { giverOf, operation } from './operation.ts'
+import { giverOf, operation } from './handler.ts'
 
 const entered = (ports: Ports, { token = '', key }: SignInInput): ReturnType<typeof signIn> =>
   key === undefined ? signIn(ports, token) : signInWithKey(ports, key)

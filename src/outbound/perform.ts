@@ -1,5 +1,5 @@
 import { errors, type Dispatcher, type Pool } from 'undici'
-import type { PinnedTarget } from './guard.ts'
+import type { PinnedTarget } from '../platform/outbound/resolve.ts'
 import type { Limit, OutboundAnswer, OutboundRequest, TakePortion } from './request.ts'
 
 interface Performing {

@@ -1,4 +1,4 @@
-import type { Purpose } from '../core/outbound/guard.ts'
+import type { Purpose } from '../domain/outbound/ssrf-guard.ts'
 
 /** A request to the outside. */
 export interface OutboundRequest {

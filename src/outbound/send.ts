@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { Pool } from 'undici'
-import { parseAddress } from '../core/outbound/address.ts'
-import type { OutboundGuard, PinnedTarget } from './guard.ts'
+import { parseAddress } from '../domain/outbound/address.ts'
+import type { OutboundGuard, PinnedTarget } from '../platform/outbound/resolve.ts'
 import { perform } from './perform.ts'
 import type { Limit, OutboundAnswer, OutboundRequest } from './request.ts'
 

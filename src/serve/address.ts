@@ -1,8 +1,8 @@
-import type { Config } from '../contract/config/keys.ts'
+import type { Config } from '../platform/config/keys.ts'
 import { reachable } from './loopback.ts'
 import { StartRefused } from './start-refused.ts'
 import { tryListening } from './try-listening.ts'
-import { findServers, isAlive } from './whereabouts.ts'
+import { findServers, isAlive } from './paths.ts'
 
 type Address = Pick<Config['server'], 'host' | 'port'>
 

@@ -1,4 +1,4 @@
-import { migrate } from '../store/migrate.ts'
+import { migrate } from '../platform/db/migrate.ts'
 import type { Configuration } from './configuration.ts'
 import { withDatabase } from './with-database.ts'
 

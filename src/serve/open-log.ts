@@ -1,4 +1,4 @@
-import { createServerLog, type ServerLog } from '../log/server-log.ts'
+import { createServerLog, type ServerLog } from '../platform/log/server-log.ts'
 import type { Configuration } from './configuration.ts'
 
 /** Opens the log at the level of the configuration: for people on a terminal, as JSON elsewhere. */

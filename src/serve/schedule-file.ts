@@ -1,5 +1,5 @@
-import { readDocument } from '../config/file.ts'
-import { parseDuration } from '../contract/config/duration.ts'
+import { readDocument } from '../platform/config/file.ts'
+import { parseDuration } from '../domain/duration.ts'
 import type { ScheduleInput } from '../contract/schedule.ts'
 
 /** The schedules in a file, or what is wrong with it as a sentence that goes on after the name of the file. */

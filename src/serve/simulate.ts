@@ -1,17 +1,17 @@
-import { invalid } from '../contract/refusals.ts'
-import { schemaReader } from '../contract/read-input.ts'
+import { invalid } from '../api/refusals.ts'
+import { schemaReader } from '../api/read-input.ts'
 import {
   simulateInput,
   type SimulateAnswer,
   type SimulateInput,
   type SimulationProgress,
-} from '../contract/simulate.ts'
-import type { SimulatedAgent } from '../service/simulation/task.ts'
-import type { Flaw } from '../core/input.ts'
-import { formatInstant, type Instant } from '../core/instant.ts'
-import { computeSimulation } from '../service/simulate/compute.ts'
-import { givenSchedules } from '../service/simulate/gather.ts'
-import { parseSimulate, type ReadSimulation } from '../service/simulate/input.ts'
+} from '../features/simulation/schema.ts'
+import type { SimulatedAgent } from '../features/simulation/task.ts'
+import type { Flaw } from '../domain/input.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
+import { computeSimulation } from '../features/simulation/compute.ts'
+import { givenSchedules } from '../features/simulation/service.ts'
+import { parseSimulate, type ReadSimulation } from '../features/simulation/input.ts'
 
 /** What a simulation without a server is told. */
 export interface OfflineSimulation {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
-import { OPERATOR_ORG } from '../core/access.ts'
-import { decideStall } from '../core/alerts.ts'
-import { earlier } from '../core/instant.ts'
-import { createIdMaker } from '../service/ids.ts'
+import { OPERATOR_ORG } from '../domain/access/access.ts'
+import { decideStall } from '../domain/alerts.ts'
+import { earlier } from '../domain/instant.ts'
+import { createIdMaker } from '../engine/ids.ts'
 import { saveStall, type Stall } from '../service/stalls.ts'
-import { readClock } from '../store/clock.ts'
-import { openPostgres, type PostgresOptions } from '../store/postgres.ts'
+import { readClock } from '../platform/db/clock.ts'
+import { openPostgres, type PostgresOptions } from '../platform/db/postgres/postgres.ts'
 
 /** What the thread begins with. */
 export interface WatchdogStart {

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import type { Database } from '../store/database.ts'
-import { DatabaseError } from '../store/database-error.ts'
+import { DatabaseError } from '../platform/db/database-error.ts'
 import { startEmbedded } from '../store/embedded/embedded.ts'
-import { openPostgres, type PostgresOptions } from '../store/postgres.ts'
+import { openPostgres, type PostgresOptions } from '../platform/db/postgres/postgres.ts'
 import type { Configuration } from './configuration.ts'
 import { StartRefused } from './start-refused.ts'
 

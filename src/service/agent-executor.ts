@@ -1,10 +1,10 @@
-import { invalid } from '../contract/refusals.ts'
-import type { ExecutorSpec } from '../core/executor/kind.ts'
-import { EXECUTORS } from '../core/executor/kinds.ts'
-import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
-import { loadAgents, type AgentExecutor } from '../store/agents.ts'
+import { invalid } from '../api/refusals.ts'
+import type { ExecutorSpec } from '../executors/kind.ts'
+import { EXECUTORS } from '../executors/kinds.ts'
+import { agentId, type OrgId, type ScheduleId } from '../domain/ids.ts'
+import { loadAgents, type AgentExecutor } from '../features/agents/store.ts'
 import { loadSchedules } from '../store/schedules.ts'
-import { parseObject } from '../core/input-fields.ts'
+import { parseObject } from '../domain/input-fields.ts'
 import type { Ports } from './ports.ts'
 
 /** Whether somebody brings an executor whose address has to be judged. */

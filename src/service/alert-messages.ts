@@ -1,7 +1,7 @@
 import type { Envelope } from '../core/delivery/letter.ts'
-import type { OrgId } from '../core/ids.ts'
-import { formatInstant, type Instant } from '../core/instant.ts'
-import { because, explainWhy } from '../core/reasons.ts'
+import type { OrgId } from '../domain/ids.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
+import { because, explainWhy } from '../domain/reasons.ts'
 import {
   clearAlerts,
   clearOne,
@@ -10,7 +10,7 @@ import {
   raiseOne,
   type AlertChange,
   type AlertMessage,
-} from '../store/alerts.ts'
+} from '../features/alerts/store.ts'
 import type { Database, Transaction } from '../store/database.ts'
 
 /** More than this at once are told in one message: whoever is told of hundreds, one by one, reads none. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { OrgId } from '../core/ids.ts'
-import { formatInstant, type Instant } from '../core/instant.ts'
-import { insertAudits, loadAuditHead, type AuditRow } from '../store/audit.ts'
+import type { OrgId } from '../domain/ids.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
+import { insertAudits, loadAuditHead, type AuditRow } from '../features/audit/store.ts'
 import type { Transaction } from '../store/database.ts'
-import type { AuditEntry } from './audit-entry.ts'
+import type { AuditEntry } from '../features/audit/entry.ts'
 
 /** What stands before the first record of every chain. */
 export const GENESIS = new Uint8Array(32)

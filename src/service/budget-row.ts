@@ -1,12 +1,12 @@
-import { budgetInput, type BudgetInput, type BudgetPatch } from '../contract/budget.ts'
+import { budgetInput, type BudgetInput, type BudgetPatch } from '../features/budgets/schema.ts'
 import { readShape } from '../contract/read-shape.ts'
-import { invalid } from '../contract/refusals.ts'
+import { invalid } from '../api/refusals.ts'
 import { NO_AMOUNTS, parseAmounts } from '../core/budget/amount.ts'
-import { BUDGET_DEFAULTS, type BudgetScope } from '../core/budget/budget.ts'
-import { agentId, scheduleId } from '../core/ids.ts'
-import { parsed, type Parsed } from '../core/input.ts'
+import { BUDGET_DEFAULTS, type BudgetScope } from '../domain/budget/budget.ts'
+import { agentId, scheduleId } from '../domain/ids.ts'
+import { parsed, type Parsed } from '../domain/input.ts'
 import { parseZone, type Zone } from '../core/time/zone.ts'
-import type { BudgetRow } from '../store/budgets.ts'
+import type { BudgetRow } from '../features/budgets/store.ts'
 
 /** What a person decides about a budget. */
 export type DecidedBudget = Pick<

@@ -1,9 +1,9 @@
-import type { BudgetTerms, BudgetView } from '../contract/budget.ts'
-import { BUDGET_ALERT_KINDS } from '../core/alerts.ts'
-import { fromMicros, remaining, type BudgetUnit } from '../core/budget/budget.ts'
-import { periodBounds } from '../core/budget/budget-period.ts'
-import { formatInstant, type Instant } from '../core/instant.ts'
-import type { BudgetOnRecord, BudgetRow } from '../store/budgets.ts'
+import type { BudgetTerms, BudgetView } from '../features/budgets/schema.ts'
+import { BUDGET_ALERT_KINDS } from '../domain/alerts.ts'
+import { fromMicros, remaining, type BudgetUnit } from '../domain/budget/budget.ts'
+import { periodBounds } from '../domain/budget/budget-period.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
+import type { BudgetOnRecord, BudgetRow } from '../features/budgets/store.ts'
 
 /** An amount as people give and read it: tokens, or money in whole units. */
 export const showAmount = (unit: BudgetUnit, amount: number): number => (unit === 'money' ? fromMicros(amount) : amount)

@@ -1,9 +1,9 @@
-import type { BudgetInput, BudgetPatch, BudgetView } from '../contract/budget.ts'
-import { invalid, Refusal } from '../contract/refusals.ts'
-import type { BudgetScope } from '../core/budget/budget.ts'
-import { periodBounds } from '../core/budget/budget-period.ts'
-import { budgetId, type OrgId } from '../core/ids.ts'
-import { formatInstant, type Instant } from '../core/instant.ts'
+import type { BudgetInput, BudgetPatch, BudgetView } from '../features/budgets/schema.ts'
+import { invalid, Refusal } from '../api/refusals.ts'
+import type { BudgetScope } from '../domain/budget/budget.ts'
+import { periodBounds } from '../domain/budget/budget-period.ts'
+import { budgetId, type OrgId } from '../domain/ids.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
 import { parseZone, UTC, type Zone } from '../core/time/zone.ts'
 import {
   deleteBudgets,
@@ -14,12 +14,12 @@ import {
   saveBudget,
   type BudgetOnRecord,
   type BudgetRow,
-} from '../store/budgets.ts'
+} from '../features/budgets/store.ts'
 import type { Connection, Transaction } from '../store/database.ts'
-import { loadOrg } from '../store/orgs.ts'
+import { loadOrg } from '../features/access/orgs-store.ts'
 import { loadSchedules } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
-import { actorOf } from './audit-entry.ts'
+import { actorOf } from '../features/audit/entry.ts'
 import { showAmount, viewBudget } from './budget-view.ts'
 import { budgetRow, changedBudget } from './budget-row.ts'
 import type { Caller } from './caller.ts'

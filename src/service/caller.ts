@@ -1,5 +1,5 @@
-import type { Principal } from '../core/access.ts'
-import type { OrgId } from '../core/ids.ts'
+import type { Principal } from '../domain/access/access.ts'
+import type { OrgId } from '../domain/ids.ts'
 import type { Railed } from '../core/rails/railed.ts'
 
 /** Whose objects, and who speaks. */

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { OPERATOR_ORG } from '../core/access.ts'
-import type { OrgId } from '../core/ids.ts'
+import { OPERATOR_ORG } from '../domain/access/access.ts'
+import type { OrgId } from '../domain/ids.ts'
 
 /** What a checklist says, or why nobody can know. */
 export type ReadChecklist =

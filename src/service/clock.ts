@@ -1,4 +1,4 @@
-import { instant, later, type Instant } from '../core/instant.ts'
+import { instant, later, type Instant } from '../domain/instant.ts'
 
 /**
  * The present, as the database tells it. A turn hears it from its first statement; between turns it is carried on by a

@@ -1,6 +1,6 @@
-import type { AgentPatch } from '../contract/agent.ts'
-import { invalid, Refusal } from '../contract/refusals.ts'
-import { commandRefusal, NO_COMMANDS, parseCommandOptions } from '../core/executor/command-options.ts'
+import type { AgentPatch } from '../features/agents/schema.ts'
+import { invalid, Refusal } from '../api/refusals.ts'
+import { commandRefusal, NO_COMMANDS, parseCommandOptions } from '../executors/command/options.ts'
 import type { Caller } from './caller.ts'
 import type { Ports } from './ports.ts'
 

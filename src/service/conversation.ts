@@ -1,5 +1,5 @@
-import type { Exchange } from '../core/chat/conversation.ts'
-import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
+import type { Exchange } from '../executors/chat/conversation.ts'
+import type { OrgId, RunId, SessionKey } from '../domain/ids.ts'
 import { loadAddedExchanges, loadExchanges, loadRunInConversation } from '../store/conversation.ts'
 import type { Ports } from './ports.ts'
 

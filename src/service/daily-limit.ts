@@ -1,5 +1,5 @@
-import { Refusal } from '../contract/refusals.ts'
-import { explainWhy, type Why } from '../core/reasons.ts'
+import { Refusal } from '../api/refusals.ts'
+import { explainWhy, type Why } from '../domain/reasons.ts'
 import { closedDay } from './desk/daily-runs.ts'
 import type { Desk } from './desk/desk.ts'
 import type { Submitted } from './desk/submit.ts'

@@ -1,8 +1,8 @@
-import type { NodeView } from '../contract/node.ts'
-import type { AlertKind } from '../core/alerts.ts'
-import type { PendingState } from '../core/run/run-machine.ts'
-import type { ScheduleState } from '../core/schedule/schedule-life.ts'
-import { countAllPending, countAllSchedules, countOpenAlerts, hasManyOrgs } from '../store/stats.ts'
+import type { NodeView } from '../features/nodes/schema.ts'
+import type { AlertKind } from '../domain/alerts.ts'
+import type { PendingState } from '../domain/run/run-machine.ts'
+import type { ScheduleState } from '../domain/schedule/lifecycle.ts'
+import { countAllPending, countAllSchedules, countOpenAlerts, hasManyOrgs } from '../features/stats/store.ts'
 import { findNodes } from './nodes.ts'
 import type { Ports } from './ports.ts'
 

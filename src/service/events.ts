@@ -1,7 +1,7 @@
-import { runId, type OrgId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import { runId, type OrgId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import { loadRunOwners } from '../store/run-reads.ts'
-import { loadTurnsAfter, loadVersion, loadVersions } from '../store/turns.ts'
+import { loadTurnsAfter, loadVersion, loadVersions } from '../engine/transaction/history-store.ts'
 import type { RunOwners } from './live-port.ts'
 import type { Ports } from './ports.ts'
 

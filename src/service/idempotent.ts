@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { Refusal } from '../contract/refusals.ts'
-import type { IdempotencyKey, IdempotencyRow } from '../store/idempotency.ts'
+import { Refusal } from '../api/refusals.ts'
+import type { IdempotencyKey, IdempotencyRow } from '../engine/transaction/idempotency-store.ts'
 import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
 import type { Work } from './turn-port.ts'

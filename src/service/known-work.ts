@@ -1,6 +1,6 @@
-import type { OrgId } from '../core/ids.ts'
+import type { OrgId } from '../domain/ids.ts'
 import type { Connection } from '../store/database.ts'
-import { countWork, type WorkCount } from '../store/stats.ts'
+import { countWork, type WorkCount } from '../features/stats/store.ts'
 import type { LiveWork, OrgWork } from './live-port.ts'
 
 /** What an org has to do: from this node's memory, or, while it has none, from what is on record. */

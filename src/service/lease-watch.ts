@@ -1,4 +1,4 @@
-import type { Instant } from '../core/instant.ts'
+import type { Instant } from '../domain/instant.ts'
 
 /** A lease as it stands on record. */
 export interface SeenLease {

@@ -1,8 +1,8 @@
-import type { LaneView } from '../contract/lane.ts'
-import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
+import type { LaneView } from '../features/lanes/schema.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
 import type { ProviderStanding } from '../core/picking/provider-gate.ts'
-import type { RunState } from '../core/run/run-machine.ts'
-import type { Wait } from '../core/picking/gates.ts'
+import type { RunState } from '../domain/run/run-machine.ts'
+import type { Wait } from '../domain/queue/gates.ts'
 
 /** What this node knows of pending runs without asking the database. */
 export interface Live {

@@ -1,5 +1,5 @@
 import type { MemberView } from '../contract/member.ts'
-import { formatInstant } from '../core/instant.ts'
+import { formatInstant } from '../domain/instant.ts'
 import type { MemberRow } from '../store/members.ts'
 
 /** A member as every surface shows them. */

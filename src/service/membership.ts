@@ -1,6 +1,6 @@
-import type { Instant } from '../core/instant.ts'
-import { later } from '../core/instant.ts'
-import { readClock } from '../store/clock.ts'
+import type { Instant } from '../domain/instant.ts'
+import { later } from '../domain/instant.ts'
+import { readClock } from '../platform/db/clock.ts'
 import type { Connection } from '../store/database.ts'
 import {
   declareLost,
@@ -11,7 +11,7 @@ import {
   renewNode,
   type NodeRow,
   type SeenNode,
-} from '../store/nodes.ts'
+} from '../features/nodes/store.ts'
 
 /** What a node says of itself. */
 export interface NodeCard {

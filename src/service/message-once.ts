@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { SessionKey } from '../core/ids.ts'
+import type { SessionKey } from '../domain/ids.ts'
 import type { Submitted } from './desk/submit.ts'
 import { once, type Once } from './idempotent.ts'
 import type { Work } from './turn-port.ts'

@@ -1,5 +1,5 @@
-import type { LaneName, OrgId } from '../core/ids.ts'
-import type { LaneSizes } from '../core/lanes.ts'
+import type { LaneName, OrgId } from '../domain/ids.ts'
+import type { LaneSizes } from '../domain/queue/lanes.ts'
 import { NO_ORG_SHARE, orgRoom } from '../core/org-share.ts'
 import type { Offer } from './turn/claim.ts'
 

@@ -1,6 +1,6 @@
-import type { NodeView } from '../contract/node.ts'
-import { formatInstant, type Instant } from '../core/instant.ts'
-import { loadNodes, type NodeRow } from '../store/nodes.ts'
+import type { NodeView } from '../features/nodes/schema.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
+import { loadNodes, type NodeRow } from '../features/nodes/store.ts'
 import type { Ports } from './ports.ts'
 import { momentOrNull } from './schedule-view.ts'
 

@@ -1,5 +1,5 @@
-import { Refusal } from '../contract/refusals.ts'
-import { explainWhy } from '../core/reasons.ts'
+import { Refusal } from '../api/refusals.ts'
+import { explainWhy } from '../domain/reasons.ts'
 import type { Submitted } from './desk/submit.ts'
 
 /** The refusal of a submission that a budget has turned away; null when it was something else. */

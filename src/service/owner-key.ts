@@ -1,7 +1,7 @@
-import type { AuditVerb } from '../core/audit-words.ts'
-import { invalid } from '../contract/refusals.ts'
-import { OPERATOR_ORG } from '../core/access.ts'
-import type { Instant } from '../core/instant.ts'
+import type { AuditVerb } from '../domain/access/audit-words.ts'
+import { invalid } from '../api/refusals.ts'
+import { OPERATOR_ORG } from '../domain/access/access.ts'
+import type { Instant } from '../domain/instant.ts'
 import {
   insertApiKey,
   loadApiKeyByHash,
@@ -9,17 +9,17 @@ import {
   reviveApiKey,
   revokeApiKey,
   type ApiKeyRow,
-} from '../store/api-keys.ts'
-import { readClock } from '../store/clock.ts'
+} from '../features/access/keys-store.ts'
+import { readClock } from '../platform/db/clock.ts'
 import type { Database, Transaction } from '../store/database.ts'
-import { lockMigrations } from '../store/migrate.ts'
-import { ensureOrg } from '../store/orgs.ts'
-import { orgLock } from '../store/turns.ts'
+import { lockMigrations } from '../platform/db/migrate.ts'
+import { ensureOrg } from '../features/access/orgs-store.ts'
+import { orgLock } from '../engine/transaction/history-store.ts'
 import { appendAudits } from './audit-chain.ts'
-import { changed, created, SYSTEM_ACTOR, type AuditEntry } from './audit-entry.ts'
-import { hashSecret, hintOf, isKeyText, KEY_TEXT_ALLOWED, newKeyText } from './key-text.ts'
-import { viewKey } from './keys.ts'
-import { readPrivateFile, writePrivateFile } from './private-file.ts'
+import { changed, created, SYSTEM_ACTOR, type AuditEntry } from '../features/audit/entry.ts'
+import { hashSecret, hintOf, isKeyText, KEY_TEXT_ALLOWED, newKeyText } from '../features/access/key-text.ts'
+import { viewKey } from '../features/access/keys.ts'
+import { readPrivateFile, writePrivateFile } from '../platform/private-file.ts'
 import type { Ports } from './ports.ts'
 
 /** Where the key with which everything begins is, and what was done about it. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../contract/refusals.ts'
+import { Refusal } from '../api/refusals.ts'
 import type { Transaction } from '../store/database.ts'
 import { goBackTo, releaseSavepoint, setSavepoint } from '../store/savepoints.ts'
 import type { Work } from './turn-port.ts'

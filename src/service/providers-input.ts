@@ -1,7 +1,7 @@
-import { invalid } from '../contract/refusals.ts'
-import type { OrgId, ProviderName } from '../core/ids.ts'
+import { invalid } from '../api/refusals.ts'
+import type { OrgId, ProviderName } from '../domain/ids.ts'
 import type { Connection } from '../store/database.ts'
-import { loadProviders } from '../store/providers.ts'
+import { loadProviders } from '../features/providers/store.ts'
 
 /** Refuses an agent that names a provider nobody has made: it would wait for nothing and be counted nowhere. */
 export async function requireProvider(

@@ -1,8 +1,8 @@
-import { scheduleId } from '../core/ids.ts'
+import { scheduleId } from '../domain/ids.ts'
 import { confinedTo } from '../core/rails/railed.ts'
 import { countRunsOfSchedule } from '../store/run-counts.ts'
 import { countSchedules } from '../store/schedules.ts'
-import { countSchedulesByState } from '../store/stats.ts'
+import { countSchedulesByState } from '../features/stats/store.ts'
 import type { Caller } from './caller.ts'
 import type { Ports } from './ports.ts'
 

@@ -1,6 +1,6 @@
-import { invalid } from '../contract/refusals.ts'
+import { invalid } from '../api/refusals.ts'
 import type { ScheduleInput } from '../contract/schedule.ts'
-import { targetId, type OrgId } from '../core/ids.ts'
+import { targetId, type OrgId } from '../domain/ids.ts'
 import type { Connection } from '../store/database.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { loadTargets, type TargetRow } from '../store/targets.ts'

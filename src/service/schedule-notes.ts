@@ -1,8 +1,8 @@
 import type { ScheduleView } from '../contract/schedule.ts'
 import type { ScheduleNote } from '../contract/schedule-note.ts'
-import type { Instant } from '../core/instant.ts'
-import { tooDense } from '../core/schedule/schedule-life.ts'
-import { nextOccurrence, type Timing } from '../core/time/timing.ts'
+import type { Instant } from '../domain/instant.ts'
+import { tooDense } from '../domain/schedule/lifecycle.ts'
+import { nextOccurrence, type Timing } from '../domain/time/timing.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 
 const SENTENCES: Readonly<Record<ScheduleNote['code'], (params: ScheduleNote['params']) => string>> = {

@@ -1,5 +1,5 @@
-import { invalid } from '../contract/refusals.ts'
-import { runId, type RunId } from '../core/ids.ts'
+import { invalid } from '../api/refusals.ts'
+import { runId, type RunId } from '../domain/ids.ts'
 import { breach } from '../core/rails/breach.ts'
 import { loadRun } from '../store/run-reads.ts'
 import type { Caller } from './caller.ts'

@@ -1,9 +1,9 @@
 import type { ComingMoment, PaceView } from '../contract/pace.ts'
-import { pacedOf, paceInterval, plannedTiming, type Pace } from '../core/cadence/pace.ts'
-import { paceSentence } from '../core/cadence/sentence.ts'
-import { earlier, formatInstant, instant, SECOND_MS, type Instant } from '../core/instant.ts'
-import { explainWhy, type Why } from '../core/reasons.ts'
-import { occurrencesBetween, type Timing } from '../core/time/timing.ts'
+import { pacedOf, paceInterval, plannedTiming, type Pace } from '../domain/schedule/pace/pace.ts'
+import { paceSentence } from '../domain/schedule/pace/describe.ts'
+import { earlier, formatInstant, instant, SECOND_MS, type Instant } from '../domain/instant.ts'
+import { explainWhy, type Why } from '../domain/reasons.ts'
+import { occurrencesBetween, type Timing } from '../domain/time/timing.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 
 /** So many moments are told with a schedule. */

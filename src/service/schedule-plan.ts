@@ -1,6 +1,6 @@
-import { plannedTiming, startPace } from '../core/cadence/pace.ts'
-import type { Instant } from '../core/instant.ts'
-import { lifeAfter } from '../core/schedule/schedule-life.ts'
+import { plannedTiming, startPace } from '../domain/schedule/pace/pace.ts'
+import type { Instant } from '../domain/instant.ts'
+import { lifeAfter } from '../domain/schedule/lifecycle.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import type { ReadSchedule } from './schedule-input.ts'
 

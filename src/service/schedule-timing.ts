@@ -1,8 +1,8 @@
-import type { Parsed } from '../core/input.ts'
-import { formatInstant, instant, type Instant } from '../core/instant.ts'
+import type { Parsed } from '../domain/input.ts'
+import { formatInstant, instant, type Instant } from '../domain/instant.ts'
 import { parseTiming } from '../core/time/parse-timing.ts'
 import { storeTiming } from '../core/time/stored-timing.ts'
-import type { Timing } from '../core/time/timing.ts'
+import type { Timing } from '../domain/time/timing.ts'
 import {
   findField,
   isGiven,
@@ -11,9 +11,9 @@ import {
   PLANS,
   TIMING_FIELDS,
   ZONE_NAMES,
-} from '../core/time/timing-fields.ts'
+} from '../domain/time/timing-fields.ts'
 import type { Zone } from '../core/time/zone.ts'
-import type { Given } from '../core/input-fields.ts'
+import type { Given } from '../domain/input-fields.ts'
 
 const MOMENTS = ['at', 'run_at', 'anchor', 'starts_at', 'ends_at']
 

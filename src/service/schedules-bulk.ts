@@ -1,4 +1,4 @@
-import { Refusal } from '../contract/refusals.ts'
+import { Refusal } from '../api/refusals.ts'
 import type { BulkAnswer, BulkInput } from '../contract/schedule-bulk.ts'
 import type { Caller } from './caller.ts'
 import type { Ports } from './ports.ts'

@@ -1,13 +1,13 @@
-import type { OrgId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
-import type { Why } from '../core/reasons.ts'
+import type { OrgId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Why } from '../domain/reasons.ts'
 import type { Database } from '../store/database.ts'
-import { exchangeScans, type ScanRow } from '../store/nodes.ts'
+import { exchangeScans, type ScanRow } from '../features/nodes/store.ts'
 import { saveAlertAtOnce } from './alert-messages.ts'
 import { tellAlert } from './desk/alerts.ts'
 import type { Work } from './turn-port.ts'
 
-export type { ScanRow } from '../store/nodes.ts'
+export type { ScanRow } from '../features/nodes/store.ts'
 
 /** The engine of a node stands still, or does no more. */
 export interface Stall {

@@ -1,9 +1,15 @@
-import { invalid, Refusal } from '../contract/refusals.ts'
+import { invalid, Refusal } from '../api/refusals.ts'
 import { readShape } from '../contract/read-shape.ts'
-import { MAX_IN_BATCH, taskInput, type TaskBatchInput, type TaskBatchItem, type TaskInput } from '../contract/task.ts'
-import type { Flaw } from '../core/input.ts'
+import {
+  MAX_IN_BATCH,
+  taskInput,
+  type TaskBatchInput,
+  type TaskBatchItem,
+  type TaskInput,
+} from '../features/tasks/schema.ts'
+import type { Flaw } from '../domain/input.ts'
 import { bound } from './idempotent.ts'
-import type { Given } from '../core/input-fields.ts'
+import type { Given } from '../domain/input-fields.ts'
 import type { Ports } from './ports.ts'
 import { railedTasks } from './rails/tasks.ts'
 import { callbackFlaw, isAccepted, pastFlaw, stateOf, taskWork, type SubmittedTask, type TaskContext } from './tasks.ts'

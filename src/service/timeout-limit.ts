@@ -1,6 +1,6 @@
-import { invalid } from '../contract/refusals.ts'
-import type { Flaw } from '../core/input.ts'
-import type { OrgRow } from '../store/orgs.ts'
+import { invalid } from '../api/refusals.ts'
+import type { Flaw } from '../domain/input.ts'
+import type { OrgRow } from '../features/access/orgs-store.ts'
 
 /** What is wrong with a time limit that a request states: it is longer than the org allows. One that is stored stays. */
 export function timeoutFlaws(

@@ -1,5 +1,5 @@
-import type { AgentId, OrgId, ScheduleId, SessionKey } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { AgentId, OrgId, ScheduleId, SessionKey } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Transaction } from '../store/database.ts'
 import type { Desk } from './desk/desk.ts'
 import type { TurnReads } from './turn/turn-reads.ts'

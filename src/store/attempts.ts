@@ -1,9 +1,9 @@
-import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
+import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { Lineage } from '../core/rails/railed.ts'
-import type { ErrorCode } from '../core/run/error-codes.ts'
+import type { ErrorCode } from '../domain/run/error-codes.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, type RowOf, table } from './table.ts'
+import { column, columns, type RowOf, table } from '../platform/db/table.ts'
 
 const attempts = table('attempt', {
   orgId: column.text<OrgId>(),

@@ -1,6 +1,6 @@
-import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
+import type { AttemptId, OrgId, RunId } from '../domain/ids.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, table, type RowOf } from './table.ts'
+import { column, table, type RowOf } from '../platform/db/table.ts'
 
 const callbacks = table('callback', {
   tokenHash: column.bytes(),

@@ -1,10 +1,10 @@
-import type { Exchange } from '../core/chat/conversation.ts'
-import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
-import type { Trigger } from '../core/run/run.ts'
+import type { Exchange } from '../executors/chat/conversation.ts'
+import type { OrgId, RunId, SessionKey } from '../domain/ids.ts'
+import type { Trigger } from '../domain/run/run.ts'
 import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection } from './database.ts'
 import { inRunSession } from './run-row.ts'
-import { column, columns, type RowOf } from './table.ts'
+import { column, columns, type RowOf } from '../platform/db/table.ts'
 
 const hooks = columns({
   generation: column.int(),

@@ -1,8 +1,8 @@
-import type { OrgId, RunId, TargetId } from '../core/ids.ts'
-import { formatInstant, type Instant } from '../core/instant.ts'
-import type { Why } from '../core/reasons.ts'
+import type { OrgId, RunId, TargetId } from '../domain/ids.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
+import type { Why } from '../domain/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, counted, type RowOf, toTimestamp } from './table.ts'
+import { column, columns, counted, type RowOf, toTimestamp } from '../platform/db/table.ts'
 
 const due = columns({ orgId: column.text<OrgId>(), targetId: column.text<TargetId>() })
 

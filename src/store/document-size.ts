@@ -1,6 +1,6 @@
-import type { OrgId } from '../core/ids.ts'
+import type { OrgId } from '../domain/ids.ts'
 import type { Connection } from './database.ts'
-import { column, columns } from './table.ts'
+import { column, columns } from '../platform/db/table.ts'
 
 const sizes = columns({
   bytes: column.bigint(`((select coalesce(sum(octet_length(executor::text)), 0) from agent where org_id = $1)

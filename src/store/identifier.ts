@@ -1,4 +1,4 @@
-import { DatabaseError } from './database-error.ts'
+import { DatabaseError } from '../platform/db/database-error.ts'
 
 export const DEFAULT_SCHEMA = 'escapement'
 

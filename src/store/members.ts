@@ -1,9 +1,9 @@
-import type { Role } from '../core/access.ts'
-import type { OrgId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { Role } from '../domain/access/access.ts'
+import type { OrgId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Connection, Transaction } from './database.ts'
-import type { OrgPage } from './page.ts'
-import { column, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
+import type { OrgPage } from '../platform/db/page.ts'
+import { column, type RowOf, table, timestampOrNull, toTimestamp } from '../platform/db/table.ts'
 
 export const members = table('member', {
   orgId: column.text<OrgId>(),

@@ -1,6 +1,6 @@
-import type { OrgId, ScheduleId } from '../core/ids.ts'
+import type { OrgId, ScheduleId } from '../domain/ids.ts'
 import type { Connection } from './database.ts'
-import { counted } from './table.ts'
+import { counted } from '../platform/db/table.ts'
 
 /** How many runs of a schedule are on record. Retention keeps at most 10,000 of them. */
 export async function countRunsOfSchedule(

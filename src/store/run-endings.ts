@@ -1,8 +1,8 @@
-import type { OrgId } from '../core/ids.ts'
+import type { OrgId } from '../domain/ids.ts'
 import type { Transaction } from './database.ts'
 import type { RunRow } from './run-row.ts'
 import { each, idsOf, placed, whyOf } from './runs.ts'
-import { jsonOrNull, timestampOrNull, writes, type Written } from './table.ts'
+import { jsonOrNull, timestampOrNull, writes, type Written } from '../platform/db/table.ts'
 
 /** What the runtime said itself; a summary that is not a text is part of it. */
 function reportedOf({ reported, summary }: RunRow): string | null {

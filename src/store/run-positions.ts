@@ -1,6 +1,6 @@
-import type { AgentId, OrgId, RunId } from '../core/ids.ts'
+import type { AgentId, OrgId, RunId } from '../domain/ids.ts'
 import type { Connection } from './database.ts'
-import { column, columns } from './table.ts'
+import { column, columns } from '../platform/db/table.ts'
 
 const positions = columns({ id: column.text<RunId>(), position: column.bigint() })
 

@@ -1,13 +1,13 @@
-import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
-import { instant, type Instant } from '../core/instant.ts'
-import { isPending, type RunState } from '../core/run/run-machine.ts'
-import type { Trigger } from '../core/run/run.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
+import { instant, type Instant } from '../domain/instant.ts'
+import { isPending, type RunState } from '../domain/run/run-machine.ts'
+import type { Trigger } from '../domain/run/run.ts'
 import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
-import { type Listed, readPage } from './page.ts'
+import { type Listed, readPage } from '../platform/db/page.ts'
 import { inRunSession } from './run-row.ts'
 import { listedRuns, recordOf, type RunRecord, runs } from './run-record.ts'
-import { column, columns, type RowOf, toTimestamp } from './table.ts'
+import { column, columns, type RowOf, toTimestamp } from '../platform/db/table.ts'
 
 /** What may be large of a run. */
 const LARGE = [

@@ -1,10 +1,18 @@
-import type { OrgId } from '../core/ids.ts'
-import type { Why } from '../core/reasons.ts'
+import type { OrgId } from '../domain/ids.ts'
+import type { Why } from '../domain/reasons.ts'
 import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
 import type { SqlValue, Transaction } from './database.ts'
 import { type RunRow, storeRetryPolicy } from './run-row.ts'
-import { jsonOrNull, plainArray, timestampOrNull, toTimestamp, writes, type Writes, type Written } from './table.ts'
-import { isNextTurn, packEvents, type TurnRow, versionStep } from './turns.ts'
+import {
+  jsonOrNull,
+  plainArray,
+  timestampOrNull,
+  toTimestamp,
+  writes,
+  type Writes,
+  type Written,
+} from '../platform/db/table.ts'
+import { isNextTurn, packEvents, type TurnRow, versionStep } from '../engine/transaction/history-store.ts'
 
 /** Null is what the state alone says: picked while it runs, completed when it succeeded. */
 export const whyOf = (why: Why | null): string | null => (why === PICKED || why === COMPLETED ? null : jsonOrNull(why))

@@ -1,8 +1,8 @@
-import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
-import type { RunState } from '../core/run/run-machine.ts'
+import type { OrgId, RunId, ScheduleId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { RunState } from '../domain/run/run-machine.ts'
 import type { Connection } from './database.ts'
-import { column, columns } from './table.ts'
+import { column, columns } from '../platform/db/table.ts'
 
 /** How one run of a schedule stands; without any run, the schedule is there all the same. */
 export interface OutcomeRow {

@@ -1,12 +1,12 @@
-import type { AgentId, OrgId, ScheduleId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
-import type { ScheduleState } from '../core/schedule/schedule-life.ts'
+import type { AgentId, OrgId, ScheduleId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { ScheduleState } from '../domain/schedule/lifecycle.ts'
 import { restoreTiming, storeTiming } from '../core/time/stored-timing.ts'
-import type { Timing } from '../core/time/timing.ts'
+import type { Timing } from '../domain/time/timing.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
-import { isLargePayload, type Listed, listedPayload, readPage } from './page.ts'
+import { isLargePayload, type Listed, listedPayload, readPage } from '../platform/db/page.ts'
 import { HISTORY, LIFE, type ScheduleRow, schedules } from './schedule-row.ts'
-import { amended, column, columns, counted, type RowOf, table, toTimestamp } from './table.ts'
+import { amended, column, columns, counted, type RowOf, table, toTimestamp } from '../platform/db/table.ts'
 
 /** The same for a list, from which large payloads are left out, but not of one that somebody is asked to approve. */
 const listed = columns({

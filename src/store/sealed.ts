@@ -1,8 +1,8 @@
 import type { SealedKind } from '../core/secret/sealed-kinds.ts'
-import type { Instant } from '../core/instant.ts'
+import type { Instant } from '../domain/instant.ts'
 import { LOCK_SPACE } from './advisory-locks.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, type RowOf, toTimestamp } from './table.ts'
+import { column, columns, type RowOf, toTimestamp } from '../platform/db/table.ts'
 
 /**
  * Every column that holds a sealed text, with the column that names its row inside the org and the kind it is bound to.

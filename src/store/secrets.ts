@@ -1,7 +1,7 @@
-import type { AgentId, OrgId } from '../core/ids.ts'
-import type { AgentExecutor } from './agents.ts'
+import type { AgentId, OrgId } from '../domain/ids.ts'
+import type { AgentExecutor } from '../features/agents/store.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, type RowOf, table, toTimestamp } from './table.ts'
+import { column, columns, type RowOf, table, toTimestamp } from '../platform/db/table.ts'
 
 const secrets = table('secret', {
   orgId: column.text<OrgId>(),

@@ -1,10 +1,10 @@
-import type { OrgId, SessionKey } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { OrgId, SessionKey } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
 import type { DropPolicy, SessionMode, SessionRules } from '../core/session/session-rules.ts'
-import type { ContextUse } from '../core/session/session.ts'
+import type { ContextUse } from '../domain/session/session.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, type RowOf, table, timestampOrNull, writes, type Written } from './table.ts'
+import { column, columns, type RowOf, table, timestampOrNull, writes, type Written } from '../platform/db/table.ts'
 
 const stored = table('session', {
   orgId: column.text<OrgId>(),

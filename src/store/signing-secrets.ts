@@ -1,7 +1,7 @@
-import type { OrgId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { OrgId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, type RowOf, table, toTimestamp } from './table.ts'
+import { column, type RowOf, table, toTimestamp } from '../platform/db/table.ts'
 
 /** A text as it is kept: sealed, or as it is while not every node could open it. */
 export type KeptText = { readonly sealed: string } | { readonly clear: string }

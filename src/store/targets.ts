@@ -1,11 +1,11 @@
-import type { StoredQuietHours } from '../core/delivery/quiet-hours.ts'
+import type { StoredQuietHours } from '../domain/delivery/quiet-hours.ts'
 import type { TargetKind, TargetSettings } from '../core/delivery/target-kinds.ts'
-import type { OrgId, ScheduleId, TargetId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
-import type { Why } from '../core/reasons.ts'
+import type { OrgId, ScheduleId, TargetId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Why } from '../domain/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
-import type { OrgPage } from './page.ts'
-import { column, columns, counted, type RowOf, table, timestampOrNull, toTimestamp } from './table.ts'
+import type { OrgPage } from '../platform/db/page.ts'
+import { column, columns, counted, type RowOf, table, timestampOrNull, toTimestamp } from '../platform/db/table.ts'
 
 const targets = table('target', {
   orgId: column.text<OrgId>(),

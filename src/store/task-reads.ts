@@ -1,8 +1,8 @@
-import type { OrgId, RunId } from '../core/ids.ts'
+import type { OrgId, RunId } from '../domain/ids.ts'
 import { ACCEPTED } from '../core/usual-why.ts'
 import type { Connection } from './database.ts'
 import { type RunRecord, runs } from './run-record.ts'
-import { amended, columns, type RowOf } from './table.ts'
+import { amended, columns, type RowOf } from '../platform/db/table.ts'
 
 const { definitions } = runs
 const tasks = columns({

@@ -1,9 +1,9 @@
-import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
-import type { Reason } from '../core/reasons.ts'
-import type { RunState } from '../core/run/run-machine.ts'
+import type { AttemptId, OrgId, RunId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Reason } from '../domain/reasons.ts'
+import type { RunState } from '../domain/run/run-machine.ts'
 import type { Connection, Transaction } from './database.ts'
-import { column, columns, countRemoved, type RowOf, table, toTimestamp } from './table.ts'
+import { column, columns, countRemoved, type RowOf, table, toTimestamp } from '../platform/db/table.ts'
 
 const attempts = table('worker_attempt', {
   orgId: column.text<OrgId>(),

@@ -1,7 +1,7 @@
-import type { OrgId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { OrgId } from '../domain/ids.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Connection } from './database.ts'
-import { column, columns, type RowOf, table, toTimestamp } from './table.ts'
+import { column, columns, type RowOf, table, toTimestamp } from '../platform/db/table.ts'
 
 const workers = table('worker', {
   orgId: column.text<OrgId>(),

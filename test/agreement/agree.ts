@@ -1,6 +1,6 @@
 import { simulate } from '../../src/service/simulation/simulate.ts'
-import type { SimulationTask } from '../../src/service/simulation/task.ts'
-import type { SimulationView } from '../../src/contract/simulation.ts'
+import type { SimulationTask } from '../../src/features/simulation/task.ts'
+import type { SimulationView } from '../../src/features/simulation/result-schema.ts'
 import type { Database } from '../../src/store/database.ts'
 import { drawHistory } from './random-history.ts'
 import { live } from './real-history.ts'

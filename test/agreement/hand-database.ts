@@ -1,5 +1,5 @@
-import type { Instant } from '../../src/core/instant.ts'
-import { PRESENT } from '../../src/store/clock.ts'
+import type { Instant } from '../../src/domain/instant.ts'
+import { PRESENT } from '../../src/platform/db/clock.ts'
 import type { Connection, Database } from '../../src/store/database.ts'
 import type { Quiet } from '../faults/quiet.ts'
 

@@ -1,4 +1,4 @@
-import type { SimulationTask } from '../../src/service/simulation/task.ts'
+import type { SimulationTask } from '../../src/features/simulation/task.ts'
 
 /** A simulator that is wrong about one thing: it does not know, or knows something else. */
 export interface Mutant {

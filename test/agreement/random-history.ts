@@ -1,8 +1,8 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
-import type { AssumptionInput, Intervention, OutageInput } from '../../src/contract/simulation.ts'
-import { formatInstant, instant } from '../../src/core/instant.ts'
-import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
-import type { SimulatedAgent, SimulatedBudget, SimulationTask } from '../../src/service/simulation/task.ts'
+import type { AssumptionInput, Intervention, OutageInput } from '../../src/features/simulation/result-schema.ts'
+import { formatInstant, instant } from '../../src/domain/instant.ts'
+import { DEFAULT_RETRY_POLICY } from '../../src/domain/run/retry-policy.ts'
+import type { SimulatedAgent, SimulatedBudget, SimulationTask } from '../../src/features/simulation/task.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { drawCadence, drawPolicies, drawTiming, type Stage } from './random-schedule.ts'
 

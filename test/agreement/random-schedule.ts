@@ -1,12 +1,12 @@
 import type { CadenceInput } from '../../src/contract/pace.ts'
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
-import { formatInstant, instant, type Instant } from '../../src/core/instant.ts'
+import { formatInstant, instant, type Instant } from '../../src/domain/instant.ts'
 import {
   CONCURRENCY_POLICIES,
   FAILURE_ACTIONS,
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
-} from '../../src/core/schedule/schedule-rules.ts'
+} from '../../src/domain/schedule/rules.ts'
 import type { Random } from '../simulation/random.ts'
 
 /** The stretch of time that a history takes. A long one has hours between its occurrences, a short one seconds. */

@@ -1,7 +1,7 @@
-import type { BudgetInput } from '../../src/contract/budget.ts'
-import { Refusal } from '../../src/contract/refusals.ts'
-import { agentId, orgId, sessionKey, type OrgId } from '../../src/core/ids.ts'
-import { instant, type Instant } from '../../src/core/instant.ts'
+import type { BudgetInput } from '../../src/features/budgets/schema.ts'
+import { Refusal } from '../../src/api/refusals.ts'
+import { agentId, orgId, sessionKey, type OrgId } from '../../src/domain/ids.ts'
+import { instant, type Instant } from '../../src/domain/instant.ts'
 import { firePass, watchPass } from '../../src/engine/loops.ts'
 import { createBudget } from '../../src/service/budgets.ts'
 import { loseEarlierNodes } from '../../src/service/membership.ts'
@@ -13,10 +13,10 @@ import {
   type SimulatedBudget,
   type SimulationPlan,
   type SimulationTask,
-} from '../../src/service/simulation/task.ts'
-import { insertAgents, type AgentRow } from '../../src/store/agents.ts'
+} from '../../src/features/simulation/task.ts'
+import { insertAgents, type AgentRow } from '../../src/features/agents/store.ts'
 import type { Database } from '../../src/store/database.ts'
-import { insertOrg } from '../../src/store/orgs.ts'
+import { insertOrg } from '../../src/features/access/orgs-store.ts'
 import { createQuiet, type Quiet } from '../faults/quiet.ts'
 import { createHandDatabase } from './hand-database.ts'
 import { startNode, type RealNode, type RealWorld } from './real-node.ts'

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openPostgres } from '../../src/store/postgres.ts'
+import { openPostgres } from '../../src/platform/db/postgres/postgres.ts'
 import type { ConnectionTarget } from '../../src/store/postgres/target.ts'
 import { compareHistory, nothingMet } from './agree.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { migrate } from '../../src/store/migrate.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { openPostgres } from '../../src/platform/db/postgres/postgres.ts'
 import { countPending, readDatabase } from './database-record.ts'
 import { foldAttempts, foldSubmissions, readJournals } from './journal.ts'
 import type { MadeSchedule } from './node-process.ts'

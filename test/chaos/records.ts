@@ -1,5 +1,5 @@
-import type { Trigger } from '../../src/core/run/run.ts'
-import type { TerminalState } from '../../src/core/run/run-machine.ts'
+import type { Trigger } from '../../src/domain/run/run.ts'
+import type { TerminalState } from '../../src/domain/run/run-machine.ts'
 import type { FaultRecord } from './faults.ts'
 
 // What is known after the load, from three sides: what submitters wrote down, what handlers wrote down, what the

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Refusal } from '../../src/contract/refusals.ts'
+import { Refusal } from '../../src/api/refusals.ts'
 import type { CallOptions } from '../../src/client/calls.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Journal } from './journal.ts'

@@ -1,6 +1,6 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
-import type { SessionPatch } from '../../src/contract/session.ts'
-import type { Settings } from '../../src/escapement.ts'
+import type { SessionPatch } from '../../src/features/sessions/schema.ts'
+import type { Settings } from '../../src/library/escapement.ts'
 
 // What lives in the database that is tormented: agents, sessions of every mode, schedules of every policy, and limits
 // small enough to be reached.

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readHidden } from '../../src/cli/remote/hidden-text.ts'
 import { UsageError } from '../../src/cli/remote/usage.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
-import { instant } from '../../src/core/instant.ts'
+import { instant } from '../../src/domain/instant.ts'
 
 /** A terminal whose keyboard the test is, and whether it echoes at the moment. */
 function createKeyboard(): {

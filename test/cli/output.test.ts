@@ -3,7 +3,7 @@ import { createStyle } from '../../src/cli/output/style.ts'
 import { renderFacts, renderTable, type Column } from '../../src/cli/output/table.ts'
 import { cutTo, manyLines, oneLine, valueText, widthOfText } from '../../src/cli/output/text.ts'
 import { agoText, lengthText } from '../../src/cli/output/times.ts'
-import { instant } from '../../src/core/instant.ts'
+import { instant } from '../../src/domain/instant.ts'
 
 const NOW = instant(Date.UTC(2026, 10, 15, 12))
 const plain = { style: createStyle(false), width: null }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { isWork, planLines, planTotals } from '../../src/cli/as-code/plan-text.ts'
 import { flawLines } from '../../src/cli/as-code/flaw-lines.ts'
 import { createStyle } from '../../src/cli/output/style.ts'
-import type { PlannedItem, PlanView } from '../../src/contract/as-code.ts'
-import { readYaml } from '../../src/yaml/read.ts'
+import type { PlannedItem, PlanView } from '../../src/features/as-code/schema.ts'
+import { readYaml } from '../../src/platform/yaml/yaml.ts'
 
 const plain = createStyle(false)
 

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { runCli } from '../../src/cli/program.ts'
-import { instant, type Instant } from '../../src/core/instant.ts'
+import { instant, type Instant } from '../../src/domain/instant.ts'
 
 export interface Ran {
   readonly code: number

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { listCommands } from '../../src/cli/reference.ts'
 import { valuesOf } from '../../src/cli/remote/fields.ts'
 import { filtersOf, only, optionsOf } from '../../src/cli/remote/schema-options.ts'
-import { givenMoment } from '../../src/contract/fields.ts'
+import { givenMoment } from '../../src/api/fields.ts'
 import { NOW } from '../support/builders.ts'
 
 const body = z.strictObject({

@@ -13,7 +13,7 @@ const examples = [...textOf(GUIDE).matchAll(BLOCK)].map(({ groups }) => [
 
 // Commands load it when they are asked for; a busy machine takes its time.
 beforeAll(
-  () => Promise.all([import('../../src/serve/simulate.ts'), import('../../src/cli/commands/simulate-input.ts')]),
+  () => Promise.all([import('../../src/serve/simulate.ts'), import('../../src/features/simulation/cli-input.ts')]),
   60_000,
 )
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
 import { EscapementError } from '../../src/client/errors.ts'
-import type { Page } from '../../src/contract/page.ts'
+import type { Page } from '../../src/api/page.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openApiOf } from '../../src/contract/openapi.ts'
+import { openApiOf } from '../../src/operations/openapi.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 
 /** A JSON schema, as far as it is looked at here. */

@@ -1,5 +1,5 @@
 import type { Dispatch } from '../../src/executors/dispatch.ts'
-import { json, startPeer, type Answering, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Answering, type Peer } from '../platform/outbound/peer.ts'
 
 /** An agent behind HTTP that answers as a check tells it. */
 export interface AgentStub {

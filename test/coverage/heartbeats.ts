@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { HeartbeatInput, HeartbeatLogView } from '../../src/contract/heartbeat.ts'
+import type { HeartbeatInput, HeartbeatLogView } from '../../src/features/heartbeats/schema.ts'
 import type { AgentStub } from './agent-stub.ts'
 import type { World } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
-import { keysOf } from '../../src/contract/config/tree.ts'
+import { CONFIG_KEYS } from '../../src/platform/config/keys.ts'
+import { keysOf } from '../../src/platform/config/tree.ts'
 import { titlesIn } from '../docs/test-titles.ts'
 import { textOf } from '../docs/tracked-files.ts'
 import { inWorld } from '../http-scenarios/world.ts'

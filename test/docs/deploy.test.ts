@@ -1,8 +1,8 @@
 import { parse } from 'yaml'
 import { describe, expect, it } from 'vitest'
-import { variableOf } from '../../src/config/environment.ts'
-import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
-import { keysOf } from '../../src/contract/config/tree.ts'
+import { variableOf } from '../../src/platform/config/environment.ts'
+import { CONFIG_KEYS } from '../../src/platform/config/keys.ts'
+import { keysOf } from '../../src/platform/config/tree.ts'
 import { METRICS } from '../../src/metrics/catalogue.ts'
 import { textOf, trackedFiles } from './tracked-files.ts'
 

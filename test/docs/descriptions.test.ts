@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { OperationSpec } from '../../src/contract/operation.ts'
+import type { OperationSpec } from '../../src/api/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import { descriptionsIn, repeatedIn } from './descriptions.ts'
 import { trackedFiles } from './tracked-files.ts'

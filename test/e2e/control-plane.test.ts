@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { json, startPeer, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Peer } from '../platform/outbound/peer.ts'
 import { eventually } from '../scenarios/support.ts'
 import { createConsoleWorld, NO_BROWSER, type ConsoleWorld, type Visitor } from './support.ts'
 

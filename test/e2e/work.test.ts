@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startModelServer, type ModelServer, type Speaking } from '../executors/model-server.ts'
-import { json } from '../outbound/peer.ts'
+import { json } from '../platform/outbound/peer.ts'
 import { createConsoleWorld, inspect, NO_BROWSER, type ConsoleWorld, type Visitor } from './support.ts'
 
 if (NO_BROWSER !== null) process.stderr.write(`Runs and chat are not tried in a browser: ${NO_BROWSER}\n`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ErrGatewayBusy } from '../../src/contract/refusals.ts'
-import { orgId } from '../../src/core/ids.ts'
+import { ErrGatewayBusy } from '../../src/api/refusals.ts'
+import { orgId } from '../../src/domain/ids.ts'
 import { createWorkQueue, type WorkQueue } from '../../src/engine/work-queue.ts'
 import type { Work } from '../../src/service/turn-port.ts'
 

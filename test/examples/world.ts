@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { isAlive, isServerOf, parsePid } from '../../src/store/embedded/pid-file.ts'
+import { isAlive, isServerOf, parsePid } from '../../src/platform/db/embedded/pid-file.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { makeCheckout } from './checkout.ts'
 

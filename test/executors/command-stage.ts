@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { parseCommandOptions, type CommandOptions } from '../../src/core/executor/command-options.ts'
+import { parseCommandOptions, type CommandOptions } from '../../src/executors/command/options.ts'
 import { createCommandExecutor } from '../../src/executors/command/execute.ts'
-import { readAnsweredResult } from '../../src/service/result-input.ts'
+import { readAnsweredResult } from '../../src/features/runs/result-input.ts'
 import type { Behaviour, ExecutorStage } from './suite.ts'
 
 /** Reads options as an agent brings them. */

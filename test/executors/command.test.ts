@@ -11,10 +11,10 @@ import {
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import type { CommandRules } from '../../src/core/executor/command-options.ts'
+import type { CommandRules } from '../../src/executors/command/options.ts'
 import { createCommandExecutor } from '../../src/executors/command/execute.ts'
 import type { Attempt, AttemptReport } from '../../src/executors/executor.ts'
-import { readAnsweredResult } from '../../src/service/result-input.ts'
+import { readAnsweredResult } from '../../src/features/runs/result-input.ts'
 import { commandOptions, commandStage } from './command-stage.ts'
 import { aContext, anAttempt, describeExecutor } from './suite.ts'
 

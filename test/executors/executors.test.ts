@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { EXECUTOR_KINDS, type ExecutorKind } from '../../src/core/executor/kinds.ts'
-import { attemptEndsBy } from '../../src/core/run/timeouts.ts'
+import { EXECUTOR_KINDS, type ExecutorKind } from '../../src/executors/kinds.ts'
+import { attemptEndsBy } from '../../src/domain/run/timeouts.ts'
 import { NOW } from '../support/builders.ts'
 import { chatStage } from './chat-stage.ts'
 import { echoStage, httpStage, inProcessStage, tabStage } from './stages.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentId, attemptId, orgId, runId } from '../../src/core/ids.ts'
+import { agentId, attemptId, orgId, runId } from '../../src/domain/ids.ts'
 import { echo } from '../../src/executors/echo/execute.ts'
 import type { Attempt, AttemptContext, AttemptReport } from '../../src/executors/executor.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { json, startPeer, type Heard, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Heard, type Peer } from '../platform/outbound/peer.ts'
 
 /** What a model is asked, as far as tests look at it. */
 export interface Question {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { agentId, attemptId, orgId, runId } from '../../src/core/ids.ts'
-import { isRetryable } from '../../src/core/run/retry.ts'
+import { agentId, attemptId, orgId, runId } from '../../src/domain/ids.ts'
+import { isRetryable } from '../../src/domain/run/retry.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor, Usage } from '../../src/executors/executor.ts'
 
 /** What the work behind an executor does when it is asked. */

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { agentId } from '../../src/core/ids.ts'
+import { agentId } from '../../src/domain/ids.ts'
 import type { AttemptReport } from '../../src/executors/executor.ts'
 import { createTabAction } from '../../src/executors/tab-action/execute.ts'
 import { createInstanceFinder, type InstancePlace } from '../../src/executors/tab-action/instances.ts'
-import { createOutboundGuard } from '../../src/outbound/guard.ts'
+import { createOutboundGuard } from '../../src/platform/outbound/resolve.ts'
 import { createOutbound } from '../../src/outbound/send.ts'
-import { json, startPeer, type Answering, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Answering, type Peer } from '../platform/outbound/peer.ts'
 import { aContext, anAttempt } from './suite.ts'
 
 const ends: (() => Promise<unknown>)[] = []

@@ -1,10 +1,10 @@
 import { startWorker } from '../../src/client/worker/worker.ts'
-import type { ResultInput } from '../../src/contract/run.ts'
-import type { ClaimAnswer, WorkerAnswer, WorkerAttempt } from '../../src/contract/worker.ts'
-import { outcomeOfResult } from '../../src/core/run/outcome.ts'
+import type { ResultInput } from '../../src/features/runs/schema.ts'
+import type { ClaimAnswer, WorkerAnswer, WorkerAttempt } from '../../src/features/workers/schema.ts'
+import { outcomeOfResult } from '../../src/domain/run/outcome.ts'
 import { dispatchOf } from '../../src/executors/dispatch.ts'
 import type { AttemptReport, Executor } from '../../src/executors/executor.ts'
-import { readResult } from '../../src/service/result-input.ts'
+import { readResult } from '../../src/features/runs/result-input.ts'
 import type { Behaviour, ExecutorStage } from './suite.ts'
 
 /** What is asked of a server. */

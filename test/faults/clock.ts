@@ -1,4 +1,4 @@
-import { instant, type Instant } from '../../src/core/instant.ts'
+import { instant, type Instant } from '../../src/domain/instant.ts'
 
 /** Somebody who waits for the clock. What belongs to somebody frozen waits on, what belongs to somebody gone is over. */
 export interface Owner {

@@ -1,6 +1,6 @@
 import type * as changes from '../../src/engine/changes.ts'
 import type * as loops from '../../src/engine/loops.ts'
-import type * as nodeWatch from '../../src/engine/node-watch.ts'
+import type * as nodeWatch from '../../src/engine/loops/node-watch.ts'
 import type * as workQueue from '../../src/engine/work-queue.ts'
 import type * as leaseWatch from '../../src/service/lease-watch.ts'
 import type * as membership from '../../src/service/membership.ts'
@@ -10,7 +10,7 @@ import type * as clockStep from '../../src/service/turn/clock-step.ts'
 import type * as passing from '../../src/service/turn/passing.ts'
 import type * as startable from '../../src/service/turn/startable.ts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Instant } from '../../src/core/instant.ts'
+import type { Instant } from '../../src/domain/instant.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { askedSeed } from '../support/seeds.ts'
@@ -71,7 +71,7 @@ vi.mock('../../src/service/node-lanes.ts', async (original) => {
   return { ...real, createNodeLanes }
 })
 
-vi.mock('../../src/engine/node-watch.ts', async (original) => {
+vi.mock('../../src/engine/loops/node-watch.ts', async (original) => {
   const real = await original<typeof nodeWatch>()
   const { watchNodesFirst } = await import('./mutants/engine.ts')
   const watchNodes: typeof real.watchNodes = (parts) =>

@@ -1,5 +1,5 @@
-import type { AgentId, OrgId } from '../../src/core/ids.ts'
-import { instant, later, type Instant } from '../../src/core/instant.ts'
+import type { AgentId, OrgId } from '../../src/domain/ids.ts'
+import { instant, later, type Instant } from '../../src/domain/instant.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../../src/executors/executor.ts'
 import { settleByToken } from '../../src/service/run-actions.ts'
 import type { Performance } from './journal.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RUN_STATES, isTerminal } from '../../src/core/run/run-machine.ts'
+import { RUN_STATES, isTerminal } from '../../src/domain/run/run-machine.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { askedSeed, seedsFrom } from '../support/seeds.ts'
 import { FAULT_KINDS } from './faults.ts'

@@ -1,5 +1,5 @@
-import type { AttemptId, OrgId, RunId } from '../../src/core/ids.ts'
-import type { Instant } from '../../src/core/instant.ts'
+import type { AttemptId, OrgId, RunId } from '../../src/domain/ids.ts'
+import type { Instant } from '../../src/domain/instant.ts'
 import type { Invariant } from './checks/invariants.ts'
 
 /** What was asked of a node, and what came of it as far as the asker knows. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { later } from '../../src/core/instant.ts'
+import { later } from '../../src/domain/instant.ts'
 import { leasePass } from '../../src/engine/loops.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'

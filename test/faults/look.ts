@@ -1,5 +1,5 @@
-import { later } from '../../src/core/instant.ts'
-import { loadTurnWriter, loadVersion } from '../../src/store/turns.ts'
+import { later } from '../../src/domain/instant.ts'
+import { loadTurnWriter, loadVersion } from '../../src/engine/transaction/history-store.ts'
 import { expectKnownAttempts, expectTrueMemory, isAt } from './checks/memory.ts'
 import { expectNoDeadHolders } from './checks/holders.ts'
 import { expectAnswers } from './checks/answers.ts'

@@ -1,4 +1,4 @@
-import type * as reports from '../../src/core/run/reports.ts'
+import type * as reports from '../../src/domain/run/reports.ts'
 import type * as turns from '../../src/service/turn/turn.ts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
@@ -12,7 +12,7 @@ import { PATIENCE_MS } from './run-seeds.ts'
 /** Which of the mutants below is at work. Modules are mocked before anything is imported, so it is made before, too. */
 const wrong = vi.hoisted(() => ({ now: '' }))
 
-vi.mock('../../src/core/run/reports.ts', async (original) => {
+vi.mock('../../src/domain/run/reports.ts', async (original) => {
   const real = await original<typeof reports>()
   const decideReport: typeof real.decideReport = (run, reported) =>
     wrong.now === 'report' && run.attemptId !== null ? { kind: 'apply' } : real.decideReport(run, reported)

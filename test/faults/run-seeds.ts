@@ -1,4 +1,4 @@
-import type { RunState } from '../../src/core/run/run-machine.ts'
+import type { RunState } from '../../src/domain/run/run-machine.ts'
 import type { Database } from '../../src/store/database.ts'
 import { countsLine } from '../support/seeds.ts'
 import { Violation } from '../support/violation.ts'

@@ -1,4 +1,4 @@
-import { instant, later, type Instant } from '../../src/core/instant.ts'
+import { instant, later, type Instant } from '../../src/domain/instant.ts'
 import type { Row, SqlValue } from '../../src/store/database.ts'
 import type { Owner } from './clock.ts'
 import type { Lock } from './faulty-database.ts'

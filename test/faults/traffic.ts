@@ -1,13 +1,13 @@
-import { ErrGatewayBusy } from '../../src/contract/refusals.ts'
+import { ErrGatewayBusy } from '../../src/api/refusals.ts'
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
-import { sessionKey } from '../../src/core/ids.ts'
-import { earlier, formatInstant, later, type Instant } from '../../src/core/instant.ts'
+import { sessionKey } from '../../src/domain/ids.ts'
+import { earlier, formatInstant, later, type Instant } from '../../src/domain/instant.ts'
 import {
   CONCURRENCY_POLICIES,
   FAILURE_ACTIONS,
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
-} from '../../src/core/schedule/schedule-rules.ts'
+} from '../../src/domain/schedule/rules.ts'
 import { SESSION_MODES } from '../../src/core/session/session-rules.ts'
 import { changeAgent } from '../../src/service/agents.ts'
 import { setLane } from '../../src/service/lanes.ts'
@@ -21,7 +21,7 @@ import {
   enableSchedule,
 } from '../../src/service/schedules.ts'
 import { changeSession } from '../../src/service/sessions-view.ts'
-import { parseSettings } from '../../src/service/settings.ts'
+import { parseSettings } from '../../src/features/config/settings.ts'
 import { submitBatch } from '../../src/service/task-batch.ts'
 import { submitTask } from '../../src/service/tasks.ts'
 import type { Random } from '../simulation/random.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { json, startPeer, type Heard } from '../outbound/peer.ts'
+import { json, startPeer, type Heard } from '../platform/outbound/peer.ts'
 import { eventually } from '../scenarios/support.ts'
 
 /** An action that a browser instance was asked for. */

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
-import { json, startPeer } from '../outbound/peer.ts'
+import { json, startPeer } from '../platform/outbound/peer.ts'
 import { chat, eventually } from '../scenarios/support.ts'
 import { scenario, type Remote } from './world.ts'
 

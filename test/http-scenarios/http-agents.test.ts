@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import type { RunView } from '../../src/contract/run.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
-import { json, startPeer, type Answering, type Heard, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Answering, type Heard, type Peer } from '../platform/outbound/peer.ts'
 import {
   chat,
   decidedWhen,

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { METRICS, UNPREFIXED } from '../../src/metrics/catalogue.ts'
-import { json, startPeer } from '../outbound/peer.ts'
+import { json, startPeer } from '../platform/outbound/peer.ts'
 import { missSeconds } from '../scenarios/downtime.ts'
 import { createStage } from '../scenarios/stage.ts'
 import { chat, ended, eventually, runsWhen, send } from '../scenarios/support.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { RunView } from '../../src/contract/run.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { everySecond, overlapScenarios, slotScenarios } from '../scenarios/both/schedules.ts'
 import { createStage } from '../scenarios/stage.ts'

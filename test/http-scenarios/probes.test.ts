@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 import { startModelServer, type ModelServer } from '../executors/model-server.ts'
-import { json, startPeer, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Peer } from '../platform/outbound/peer.ts'
 import { scenario, type Remote, type World } from './world.ts'
 
 /** What the probes of the tests ask: each path answers as it is named. */

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
-import { json, startPeer, type Answering, type Heard, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Answering, type Heard, type Peer } from '../platform/outbound/peer.ts'
 import { chat, ended, inState, refused, send } from '../scenarios/support.ts'
 import { scenario, type Remote, type World } from './world.ts'
 

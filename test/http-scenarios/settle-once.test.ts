@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { EscapementError } from '../../src/client/errors.ts'
-import type { MessageInput } from '../../src/contract/session.ts'
+import type { MessageInput } from '../../src/features/sessions/schema.ts'
 import { drawSession, expectSettledOnce, takeStep } from '../scenarios/both/settle-once.ts'
 import { createDice } from '../scenarios/dice.ts'
 import { nothingFor, send } from '../scenarios/support.ts'

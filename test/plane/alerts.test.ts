@@ -1,9 +1,9 @@
 import { Client } from 'pg'
 import { describe, expect } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
-import type { AlertView } from '../../src/contract/alert.ts'
+import type { AlertView } from '../../src/features/alerts/schema.ts'
 import { clientConfig } from '../../src/store/postgres/target.ts'
-import { json, startPeer, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Peer } from '../platform/outbound/peer.ts'
 import { scenario, type Remote, type World } from '../http-scenarios/world.ts'
 import { ended, eventually } from '../scenarios/support.ts'
 

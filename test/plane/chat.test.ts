@@ -6,7 +6,7 @@ import type { EventView } from '../../src/contract/event.ts'
 import { startModelServer, type ModelServer, type Speaking } from '../executors/model-server.ts'
 import { createCheckedClient, surfaceOf } from '../http-scenarios/remote.ts'
 import type { Surface } from '../scenarios/both/world.ts'
-import { json } from '../outbound/peer.ts'
+import { json } from '../platform/outbound/peer.ts'
 import { chat, ended, eventually, inState, nothingFor, refused, send, sendEach } from '../scenarios/support.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 

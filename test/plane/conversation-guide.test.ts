@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { instant } from '../../src/core/instant.ts'
+import { instant } from '../../src/domain/instant.ts'
 import { run } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
 import { wordsOf } from '../docs/written/shell.ts'

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import type { DeliveryView } from '../../src/contract/delivery.ts'
-import type { TargetInput, TargetView } from '../../src/contract/target.ts'
+import type { DeliveryView } from '../../src/features/deliveries/schema.ts'
+import type { TargetInput, TargetView } from '../../src/features/targets/schema.ts'
 import { scenario, type Remote } from '../http-scenarios/world.ts'
-import { json, startPeer } from '../outbound/peer.ts'
+import { json, startPeer } from '../platform/outbound/peer.ts'
 import { ended, eventually } from '../scenarios/support.ts'
 import { startMailPeer, type MailPeer } from './mail-server.ts'
 

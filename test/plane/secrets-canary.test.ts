@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
 import { startModelServer, type Speaking } from '../executors/model-server.ts'
 import { scenario, type Remote, type World } from '../http-scenarios/world.ts'
-import { json, startPeer, type Answering, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Answering, type Peer } from '../platform/outbound/peer.ts'
 import { chat, ended, eventually, send } from '../scenarios/support.ts'
 import { answersOf, canary, dumpOf, findIn, SHOWS_SIGNING_SECRET, type Canaries } from './canaries.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
-import { json, startPeer, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Peer } from '../platform/outbound/peer.ts'
 import { scenario, type RawAnswer, type Remote, type World } from '../http-scenarios/world.ts'
 import { ended, eventually } from '../scenarios/support.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Handler } from '../../src/executors/in-process/execute.ts'
-import { dm, inGroup, startBotApi, type BotApi } from '../channels/bot-api.ts'
+import { dm, inGroup, startBotApi, type BotApi } from '../integrations/channels/bot-api.ts'
 import { scenario, type Remote, type World } from '../http-scenarios/world.ts'
 import { eventually, nothingFor } from '../scenarios/support.ts'
 

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { OPERATOR_ORG } from '../../src/core/access.ts'
-import { later } from '../../src/core/instant.ts'
+import { OPERATOR_ORG } from '../../src/domain/access/access.ts'
+import { later } from '../../src/domain/instant.ts'
 import { rotateKey } from '../../src/service/secret/rotation.ts'
 import { createSecret, findSecrets } from '../../src/service/secret/secrets.ts'
 import { exposeSecrets } from '../../src/service/secret/use.ts'
@@ -15,10 +15,10 @@ import {
 } from '../../src/service/target/signing-secret.ts'
 import { openVault } from '../../src/service/secret/vault.ts'
 import type { Vault } from '../../src/service/secret/vault-port.ts'
-import { insertNode } from '../../src/store/nodes.ts'
-import { ensureOrg } from '../../src/store/orgs.ts'
-import { createServiceWorld, type ServiceWorld } from '../service/database/world.ts'
-import { ORG, OTHER_ORG } from '../store/records.ts'
+import { insertNode } from '../../src/features/nodes/store.ts'
+import { ensureOrg } from '../../src/features/access/orgs-store.ts'
+import { createServiceWorld, type ServiceWorld } from '../features/database/world.ts'
+import { ORG, OTHER_ORG } from '../platform/db/records.ts'
 
 const OLD = 'ab'.repeat(32)
 const NEW = Buffer.alloc(32, 7).toString('base64')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { instant } from '../../src/core/instant.ts'
+import { instant } from '../../src/domain/instant.ts'
 import { run, type Ran } from '../cli/run.ts'
-import { json, startPeer, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Peer } from '../platform/outbound/peer.ts'
 import { eventually } from '../scenarios/support.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 

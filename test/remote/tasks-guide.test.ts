@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { instant } from '../../src/core/instant.ts'
+import { instant } from '../../src/domain/instant.ts'
 import { run } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
-import { json, startPeer, type Peer } from '../outbound/peer.ts'
+import { json, startPeer, type Peer } from '../platform/outbound/peer.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 
 // The commands of docs/guides/tasks.md, one after the other, against a server and a browser that does what it is told.

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { instant } from '../../src/core/instant.ts'
+import { instant } from '../../src/domain/instant.ts'
 import { run, type Ran } from '../cli/run.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 

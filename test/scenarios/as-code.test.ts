@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { AsCodeDocument } from '../../src/contract/as-code.ts'
+import type { AsCodeDocument } from '../../src/features/as-code/schema.ts'
 import { createStage } from './stage.ts'
 import { ended, refused, statusOf } from './support.ts'
 import { scenario } from './world.ts'

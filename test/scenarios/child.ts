@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import type { Escapement, Settings } from '../../src/escapement.ts'
+import type { Escapement, Settings } from '../../src/library/escapement.ts'
 import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { createEscapement, drainOnSignals } from '../../src/index.ts'
 

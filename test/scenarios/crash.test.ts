@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { isTerminal } from '../../src/core/run/run-machine.ts'
-import type { RunDetail, RunView } from '../../src/contract/run.ts'
+import { isTerminal } from '../../src/domain/run/run-machine.ts'
+import type { RunDetail, RunView } from '../../src/features/runs/schema.ts'
 import { type Child, type ChildProgram, compileChildren, killAllChildren, startChild } from './children.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, eventually, inMs, inState, nothingFor, runsWhen, send, timeOf } from './support.ts'

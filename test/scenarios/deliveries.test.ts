@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
 import type { EventView } from '../../src/contract/event.ts'
-import { json, startPeer } from '../outbound/peer.ts'
+import { json, startPeer } from '../platform/outbound/peer.ts'
 import { ended, eventually, refused } from './support.ts'
 import { scenario } from './world.ts'
 

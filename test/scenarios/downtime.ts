@@ -1,5 +1,5 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
-import type { Escapement } from '../../src/escapement.ts'
+import type { Escapement } from '../../src/library/escapement.ts'
 import type { Handler } from '../../src/executors/in-process/execute.ts'
 import type { TestDatabase } from '../support/database.ts'
 

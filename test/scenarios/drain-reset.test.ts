@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { ErrGatewayDraining, ErrLaneCleared, Refusal } from '../../src/contract/refusals.ts'
+import { ErrGatewayDraining, ErrLaneCleared, Refusal } from '../../src/api/refusals.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, eventually, nothingFor, refused, send, sendEach, statusOf } from './support.ts'
 import { scenario } from './world.ts'

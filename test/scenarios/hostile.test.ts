@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { isTerminal } from '../../src/core/run/run-machine.ts'
-import { Refusal } from '../../src/contract/refusals.ts'
+import { isTerminal } from '../../src/domain/run/run-machine.ts'
+import { Refusal } from '../../src/api/refusals.ts'
 import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { createStage, labelOf } from './stage.ts'
 import { chat, ended, endings, eventually, inState, nothingFor, refused, send, sendEach } from './support.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
-import { json, startPeer } from '../outbound/peer.ts'
+import { json, startPeer } from '../platform/outbound/peer.ts'
 import { chat, ended, inState, refused, send } from './support.ts'
 import { scenario } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EscapementOptions } from '../../src/escapement.ts'
+import type { EscapementOptions } from '../../src/library/escapement.ts'
 import { createEscapement } from '../../src/index.ts'
 import { chat, refused } from './support.ts'
 import { scenario } from './world.ts'

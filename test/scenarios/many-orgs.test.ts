@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { orgId, type OrgId } from '../../src/core/ids.ts'
-import { isStalled } from '../../src/engine/stall.ts'
+import { orgId, type OrgId } from '../../src/domain/ids.ts'
+import { isStalled } from '../../src/engine/loops/stall.ts'
 import { createSchedule } from '../../src/service/schedules.ts'
 import { LOCK_SPACE, lockNumber } from '../../src/store/advisory-locks.ts'
 import { createOrgs, openOrgNode } from './org-node.ts'

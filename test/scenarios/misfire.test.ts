@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { RunView } from '../../src/contract/run.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import { areOver, fiveMinutes, misfireScenarios } from './both/misfire.ts'
 import { makeAndLeave, MINUTE, missSeconds, setBack } from './downtime.ts'
 import { createStage } from './stage.ts'

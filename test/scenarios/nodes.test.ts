@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { orgId } from '../../src/core/ids.ts'
+import { orgId } from '../../src/domain/ids.ts'
 import { createOrgs, openOrgNode } from './org-node.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, eventually, nothingFor, runsWhen, send, sendEach, timeOf } from './support.ts'

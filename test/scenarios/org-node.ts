@@ -1,9 +1,9 @@
 import { openApp, type App } from '../../src/app.ts'
-import type { LogEntry } from '../../src/escapement.ts'
-import { orgId } from '../../src/core/ids.ts'
+import type { LogEntry } from '../../src/library/escapement.ts'
+import { orgId } from '../../src/domain/ids.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
 import { sendMessage } from '../../src/service/messages.ts'
-import { DEFAULT_SETTINGS, parseSettings } from '../../src/service/settings.ts'
+import { DEFAULT_SETTINGS, parseSettings } from '../../src/features/config/settings.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { urlOf } from './url.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { EventView } from '../../src/contract/event.ts'
-import type { RunView } from '../../src/contract/run.ts'
-import type { Escapement } from '../../src/escapement.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
+import type { Escapement } from '../../src/library/escapement.ts'
 import { createStage } from './stage.ts'
 import {
   chat,

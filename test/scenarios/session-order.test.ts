@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { ErrQueueDropped, ErrQueueFull } from '../../src/contract/refusals.ts'
+import { ErrQueueDropped, ErrQueueFull } from '../../src/api/refusals.ts'
 import type { EventView } from '../../src/contract/event.ts'
 import { sessionScenarios } from './both/sessions.ts'
 import { createStage } from './stage.ts'

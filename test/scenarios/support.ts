@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import { type Refusal, type RefusalCode, REFUSAL_CODES } from '../../src/contract/refusals.ts'
+import { type Refusal, type RefusalCode, REFUSAL_CODES } from '../../src/api/refusals.ts'
 
-import type { RunView } from '../../src/contract/run.ts'
-import type { MessageInput, MessageReceipt, StopAnswer } from '../../src/contract/session.ts'
-import type { Escapement } from '../../src/escapement.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
+import type { MessageInput, MessageReceipt, StopAnswer } from '../../src/features/sessions/schema.ts'
+import type { Escapement } from '../../src/library/escapement.ts'
 
 /** What of the library these need; over HTTP there is the same. */
 export type Surface = Pick<Escapement, 'schedules' | 'sessions' | 'runs'>

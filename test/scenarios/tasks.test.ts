@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { Escapement } from '../../src/escapement.ts'
+import type { Escapement } from '../../src/library/escapement.ts'
 import { createStage } from './stage.ts'
 import { ended, endings, eventually, inMs, nothingFor, refused, timeOf } from './support.ts'
 import { scenario } from './world.ts'

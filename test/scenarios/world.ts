@@ -1,5 +1,5 @@
 import { it, vi } from 'vitest'
-import type { Escapement, EscapementOptions, LogEntry } from '../../src/escapement.ts'
+import type { Escapement, EscapementOptions, LogEntry } from '../../src/library/escapement.ts'
 import { createEscapement } from '../../src/index.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { urlOf } from './url.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { OperationSpec } from '../../src/contract/operation.ts'
+import type { OperationSpec } from '../../src/api/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
-import { TOOLS } from '../../src/mcp/tools/tools.ts'
-import { RPC_METHODS, type RpcMethodSpec } from '../../src/http/rpc/methods.ts'
+import { TOOLS } from '../../src/server/mcp/tools/tools.ts'
+import { RPC_METHODS, type RpcMethodSpec } from '../../src/server/rpc/methods.ts'
 
 /** A JSON schema, as far as it is looked at here. */
 interface Schema {

@@ -1,19 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OperationSpec } from '../../src/contract/operation.ts'
-import { RPC_METHODS } from '../../src/http/rpc/methods.ts'
-import { OPERATOR_ORG, PERMISSIONS, ROLES, type Permission, type Principal, type Role } from '../../src/core/access.ts'
-import { principalId } from '../../src/core/ids.ts'
+import type { OperationSpec } from '../../src/api/operation.ts'
+import { RPC_METHODS } from '../../src/server/rpc/methods.ts'
+import {
+  OPERATOR_ORG,
+  PERMISSIONS,
+  ROLES,
+  type Permission,
+  type Principal,
+  type Role,
+} from '../../src/domain/access/access.ts'
+import { principalId } from '../../src/domain/ids.ts'
 import { RPC_HANDLERS } from '../../src/http/rpc/handlers.ts'
-import { ALL_OPERATIONS, fillPath, isStream, paramsIn } from '../http/contract/objects.ts'
-import { post } from '../http/rpc/support.ts'
-import { aPrincipal, createHttpWorld, KEYS, SESSIONS, type HttpWorld, type More } from '../http/support.ts'
-import { ORG } from '../store/records.ts'
+import { ALL_OPERATIONS, fillPath, isStream, paramsIn } from '../server/contract/objects.ts'
+import { post } from '../server/rpc/support.ts'
+import { aPrincipal, createHttpWorld, KEYS, SESSIONS, type HttpWorld, type More } from '../server/support.ts'
+import { ORG } from '../platform/db/records.ts'
 import { ROOT } from '../tooling/root.ts'
 
 // Every way into a node, and who may take it. Which permission an operation needs is asked for one by one in
-// test/http/permission-matrix.test.ts; here it is asked by role, with a key and with the cookie of the console, and of the
+// test/server/permission-matrix.test.ts; here it is asked by role, with a key and with the cookie of the console, and of the
 // doors that are no operations. A door that is in none of the lists fails the first test.
 
 const ROLE_WORDS = Object.keys(ROLES) as readonly Role[]

@@ -5,9 +5,9 @@ import { ensureOwnerKey } from '../../src/service/owner-key.ts'
 import { openVault } from '../../src/service/secret/vault.ts'
 import { run } from '../cli/run.ts'
 import { ask, createServeWorld, type Served, type ServeWorld } from '../serve/support.ts'
-import { createServiceWorld, type ServiceWorld } from '../service/database/world.ts'
-import { createEmbeddedWorld } from '../store/embedded-world.ts'
-import { ORG } from '../store/records.ts'
+import { createServiceWorld, type ServiceWorld } from '../features/database/world.ts'
+import { createEmbeddedWorld } from '../platform/db/embedded-world.ts'
+import { ORG } from '../platform/db/records.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const CALLERS = 20

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { attemptId, runId } from '../../src/core/ids.ts'
+import { attemptId, runId } from '../../src/domain/ids.ts'
 import { attemptKeyText, findAttemptPrincipal } from '../../src/service/rails/attempt-keys.ts'
-import { connect } from '../http/mcp/support.ts'
-import { KEYS } from '../http/support.ts'
-import { ORG } from '../store/records.ts'
+import { connect } from '../server/mcp/support.ts'
+import { KEYS } from '../server/support.ts'
+import { ORG } from '../platform/db/records.ts'
 import { askAll, createRailWorld, HOURLY, type Asked, type Key, type RailWorld } from './guard-rails-world.ts'
 import { at, changing, DAY, handing, hourly, making } from './guard-rails-asks.ts'
 

@@ -1,4 +1,4 @@
-import { later } from '../../src/core/instant.ts'
+import { later } from '../../src/domain/instant.ts'
 import { NOW } from '../support/builders.ts'
 import type { Asked, Key, Things } from './guard-rails-world.ts'
 

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import { agentId, attemptId, principalId, runId, scheduleId, sessionKey } from '../../src/core/ids.ts'
+import { agentId, attemptId, principalId, runId, scheduleId, sessionKey } from '../../src/domain/ids.ts'
 import { RAIL_DEFAULTS, type GuardRails } from '../../src/core/rails/guard-rails.ts'
 import type { Railed, RailedAttempt } from '../../src/core/rails/railed.ts'
-import { insertAgents } from '../../src/store/agents.ts'
-import { createLook, type Look } from '../http/contract/fingerprint.ts'
-import { connect, type McpGuest } from '../http/mcp/support.ts'
-import { aPrincipal, createHttpWorld, KEYS, type HttpWorld, type Method } from '../http/support.ts'
-import { anAgent, ORG, seedRun } from '../store/records.ts'
+import { insertAgents } from '../../src/features/agents/store.ts'
+import { createLook, type Look } from '../server/contract/fingerprint.ts'
+import { connect, type McpGuest } from '../server/mcp/support.ts'
+import { aPrincipal, createHttpWorld, KEYS, type HttpWorld, type Method } from '../server/support.ts'
+import { anAgent, ORG, seedRun } from '../platform/db/records.ts'
 import { NOW } from '../support/builders.ts'
 
 // An org with keys of every kind of rail, and with things of theirs and of others. All of them are owners by role: what

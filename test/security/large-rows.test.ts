@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import type { OperationSpec } from '../../src/contract/operation.ts'
-import type { RunView } from '../../src/contract/run.ts'
+import type { OperationSpec } from '../../src/api/operation.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
-import { ALL_OPERATIONS } from '../http/contract/objects.ts'
-import { createHttpWorld, type HttpWorld } from '../http/support.ts'
+import { ALL_OPERATIONS } from '../server/contract/objects.ts'
+import { createHttpWorld, type HttpWorld } from '../server/support.ts'
 import { FILLERS } from './large-rows.ts'
 
 // Every list, with the largest rows it can have: a page never takes much memory, and following the cursors shows

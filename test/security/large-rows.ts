@@ -1,9 +1,9 @@
-import { because } from '../../src/core/reasons.ts'
-import { later } from '../../src/core/instant.ts'
-import { toTimestamp } from '../../src/store/table.ts'
-import { make } from '../http/contract/objects.ts'
-import type { HttpWorld } from '../http/support.ts'
-import { ORG, seedRun } from '../store/records.ts'
+import { because } from '../../src/domain/reasons.ts'
+import { later } from '../../src/domain/instant.ts'
+import { toTimestamp } from '../../src/platform/db/table.ts'
+import { make } from '../server/contract/objects.ts'
+import type { HttpWorld } from '../server/support.ts'
+import { ORG, seedRun } from '../platform/db/records.ts'
 
 /** Fills a list with the largest rows it can have, and answers with its address and how many there are. */
 export type Filler = (

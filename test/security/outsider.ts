@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
-import type { OperationSpec } from '../../src/contract/operation.ts'
-import { fillPath, kindOf, paramsIn } from '../http/contract/objects.ts'
-import type { HttpWorld, More } from '../http/support.ts'
+import type { OperationSpec } from '../../src/api/operation.ts'
+import { fillPath, kindOf, paramsIn } from '../server/contract/objects.ts'
+import type { HttpWorld, More } from '../server/support.ts'
 import type { Garden } from './plant.ts'
 
 /** No org has anything of this name. */

@@ -1,9 +1,9 @@
 import type { Row } from '../../src/store/database.ts'
-import { toTimestamp } from '../../src/store/table.ts'
-import { because } from '../../src/core/reasons.ts'
-import { make } from '../http/contract/objects.ts'
-import type { HttpWorld } from '../http/support.ts'
-import { ORG, seedRun } from '../store/records.ts'
+import { toTimestamp } from '../../src/platform/db/table.ts'
+import { because } from '../../src/domain/reasons.ts'
+import { make } from '../server/contract/objects.ts'
+import type { HttpWorld } from '../server/support.ts'
+import { ORG, seedRun } from '../platform/db/records.ts'
 import { createStamp, type Stamp } from './stamp.ts'
 
 /** One request that plants something, and what it was answered. */

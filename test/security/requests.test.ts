@@ -1,15 +1,15 @@
 import { gzipSync } from 'node:zlib'
 import net from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { principalId } from '../../src/core/ids.ts'
-import { ALL_OPERATIONS, fillPath, isStream, paramsIn } from '../http/contract/objects.ts'
-import { listen } from '../http/event-reader.ts'
-import { aPrincipal, createHttpWorld, problemIn, SESSIONS, type HttpWorld } from '../http/support.ts'
-import { ORG } from '../store/records.ts'
+import { principalId } from '../../src/domain/ids.ts'
+import { ALL_OPERATIONS, fillPath, isStream, paramsIn } from '../server/contract/objects.ts'
+import { listen } from '../server/event-reader.ts'
+import { aPrincipal, createHttpWorld, problemIn, SESSIONS, type HttpWorld } from '../server/support.ts'
+import { ORG } from '../platform/db/records.ts'
 import { rowsOf } from './plant.ts'
 
 // What other pages, other names and other people's words can do to a node through the requests it answers. Who may do
-// what is asked in doors.test.ts; test/http/gate.test.ts has the cases of Host, Origin and token one by one.
+// what is asked in doors.test.ts; test/server/gate.test.ts has the cases of Host, Origin and token one by one.
 
 let world: HttpWorld
 beforeAll(async () => {

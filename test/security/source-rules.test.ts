@@ -47,9 +47,9 @@ const SECRET_COMPARED =
 
 /** Comparisons that give nothing away, with why. `file words of the line`. */
 const NO_SECRETS: Readonly<Record<string, string>> = {
-  'src/service/channel/channels.ts credentials.token !== kept.token':
+  'src/features/channels/service.ts credentials.token !== kept.token':
     'both are the own org’s: whether a new bot takes the place of the old',
-  'src/core/run/reports.ts token.attemptId':
+  'src/domain/run/reports.ts token.attemptId':
     'the id of an attempt, which is no secret; the token itself was found by its hash',
 }
 
@@ -85,7 +85,7 @@ describe('secrets', () => {
 const WAITING: Readonly<Record<string, string>> = {
   'src/serve/first-start.ts Math.random()': 'how long until the database is tried again',
   'src/store/embedded/embedded.ts Math.random': 'how long until the embedded server is joined again',
-  'src/store/postgres.ts Math.random': 'how long until a connection is tried again',
+  'src/platform/db/postgres/postgres.ts Math.random': 'how long until a connection is tried again',
   'src/app.ts random: Math.random': 'jitter of retries and loops',
   'src/client/request.ts Math.random()': 'how long a client waits before it tries again',
   'src/client/event-stream.ts Math.random()': 'how long a client waits before it listens again',
@@ -116,9 +116,9 @@ const OWN_REQUESTS: Readonly<Record<string, string>> = {
 
 /** Texts in statements that no parameter can stand for: names that are quoted, and pieces of ours. */
 const QUOTED: Readonly<Record<string, string>> = {
-  'src/store/migrate.ts quoteSchema(schema)': 'the schema the operator has named',
-  'src/store/postgres/listener.ts quoteChannel(channel)': 'a channel of ours',
-  'src/store/postgres/listener.ts `listen ${name}`': 'the same, quoted two lines above',
+  'src/platform/db/migrate.ts quoteSchema(schema)': 'the schema the operator has named',
+  'src/platform/db/postgres/listener.ts quoteChannel(channel)': 'a channel of ours',
+  'src/platform/db/postgres/listener.ts `listen ${name}`': 'the same, quoted two lines above',
   'src/store/schedules.ts ${CHOSEN} ${owned}': 'a condition or nothing, written one line above',
 }
 
@@ -130,8 +130,8 @@ const STATEMENT_OF_TEXTS = new RegExp(String.raw`query\((?:[^)]|${PIECE})*\$\{(?
 const STARTS_PROGRAMS: Readonly<Record<string, string>> = {
   'src/executors/command/process.ts': 'programs the operator has listed, without a shell',
   'src/cli/worker-program.ts': 'the program of `escapement worker`, named by whoever starts it',
-  'src/store/embedded/server-process.ts': 'the embedded PostgreSQL and its initdb',
-  'src/store/embedded/pid-file.ts': 'ps, to see whose process it is',
+  'src/platform/db/embedded/server-process.ts': 'the embedded PostgreSQL and its initdb',
+  'src/platform/db/embedded/pid-file.ts': 'ps, to see whose process it is',
 }
 
 describe('the program', () => {
@@ -144,7 +144,7 @@ describe('the program', () => {
     [
       'hands anything to a shell',
       /shell:(?!\s*false)|\bexecSync\(|(?<![.\w])exec\(['"`]/,
-      { 'src/cli/commands/completion.ts': 'the name of the reader’s shell' },
+      { 'src/cli/completion.ts': 'the name of the reader’s shell' },
     ],
     ['makes a program of a text', /\beval\(|new Function\(|vm\.run|setTimeout\(['"`]/, {}],
     [

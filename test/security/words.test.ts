@@ -8,10 +8,10 @@ import { manyLines, oneLine } from '../../src/cli/output/text.ts'
 import { writeLetter } from '../../src/core/delivery/letter.ts'
 import { parseMailSettings } from '../../src/core/delivery/mail-settings.ts'
 import { addConsole } from '../../src/http/console/routes.ts'
-import { createServerLog } from '../../src/log/server-log.ts'
-import { createTurnLog } from '../../src/log/turn-log.ts'
-import { newKeyText, newSecret } from '../../src/service/key-text.ts'
-import { writePrivateFile } from '../../src/service/private-file.ts'
+import { createServerLog } from '../../src/platform/log/server-log.ts'
+import { createTurnLog } from '../../src/platform/log/transaction-log.ts'
+import { newKeyText, newSecret } from '../../src/features/access/key-text.ts'
+import { writePrivateFile } from '../../src/platform/private-file.ts'
 
 // Words of others where they could be taken for commands: in the log, on a terminal, in a mail, in the name of a file.
 // Commands and their arguments are in test/executors/command.test.ts, what goes out in test/outbound.

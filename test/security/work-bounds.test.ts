@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
-import { principalId } from '../../src/core/ids.ts'
-import { DAY_MS } from '../../src/core/instant.ts'
+import { principalId } from '../../src/domain/ids.ts'
+import { DAY_MS } from '../../src/domain/instant.ts'
 import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'
-import { aPrincipal, createHttpWorld, KEYS, problemIn, type HttpWorld, type Method } from '../http/support.ts'
+import { aPrincipal, createHttpWorld, KEYS, problemIn, type HttpWorld, type Method } from '../server/support.ts'
 import { shortestOf } from './main-thread.ts'
 
 // Rules that ask for more work than others can wait for. Everything is worked out in this thread here, so that what it

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { json, startPeer } from '../outbound/peer.ts'
+import { json, startPeer } from '../platform/outbound/peer.ts'
 import { chat, ended, send } from '../scenarios/support.ts'
 import { scenario, type Remote } from '../http-scenarios/world.ts'
 

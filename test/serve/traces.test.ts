@@ -1,7 +1,7 @@
 import { context, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { describe, expect } from 'vitest'
-import { json, startPeer } from '../outbound/peer.ts'
+import { json, startPeer } from '../platform/outbound/peer.ts'
 import { chat, ended, eventually, runsWhen } from '../scenarios/support.ts'
 import { scenario as libraryScenario } from '../scenarios/world.ts'
 import { recordSpans } from '../support/spans.ts'

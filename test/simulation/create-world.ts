@@ -6,14 +6,14 @@ import {
   type OrgId,
   type ScheduleId,
   type SessionKey,
-} from '../../src/core/ids.ts'
-import type { Instant } from '../../src/core/instant.ts'
-import { lifeAfter } from '../../src/core/schedule/schedule-life.ts'
-import type { ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
+} from '../../src/domain/ids.ts'
+import type { Instant } from '../../src/domain/instant.ts'
+import { lifeAfter } from '../../src/domain/schedule/lifecycle.ts'
+import type { ScheduleRules } from '../../src/domain/schedule/rules.ts'
 import type { SessionRules } from '../../src/core/session/session-rules.ts'
-import type { Timing } from '../../src/core/time/timing.ts'
+import type { Timing } from '../../src/domain/time/timing.ts'
 import { createNodeLanes } from '../../src/service/node-lanes.ts'
-import { DEFAULT_SETTINGS } from '../../src/service/settings.ts'
+import { DEFAULT_SETTINGS } from '../../src/features/config/settings.ts'
 import { applyNodeFacts, emptyMemory, setOrgLimit, type NodeFacts } from '../../src/service/turn/memory.ts'
 import type { ScheduleRow } from '../../src/store/schedule-row.ts'
 import type { Node, Observer, Org, Settings, World } from './world.ts'

@@ -1,12 +1,12 @@
-import type { LaneName } from '../../src/core/ids.ts'
-import { resolveLane } from '../../src/core/lanes.ts'
-import type { Candidate, Load, SessionLoad } from '../../src/core/picking/gates.ts'
+import type { LaneName } from '../../src/domain/ids.ts'
+import { resolveLane } from '../../src/domain/queue/lanes.ts'
+import type { Candidate, Load, SessionLoad } from '../../src/domain/queue/gates.ts'
 import type { Share } from '../../src/core/picking/picking-order.ts'
-import { isActive, isInFlight, isRetrying } from '../../src/core/run/run.ts'
+import { isActive, isInFlight, isRetrying } from '../../src/domain/run/run.ts'
 import { rulesOf } from '../../src/service/desk/desk.ts'
 import type { RunRow } from '../../src/store/run-row.ts'
 import type { SessionRow } from '../../src/store/sessions.ts'
-import type { AgentFacts, OrgFacts, PickingFacts } from '../core/picking/picking-facts.ts'
+import type { AgentFacts, OrgFacts, PickingFacts } from '../domain/queue/picking-facts.ts'
 import { type Agent, type Node, type Org, pendingOf, type World } from './world.ts'
 
 /** What the node would pick from, looked up in the rows alone; null when it picks nothing anyway. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RUN_STATES, isTerminal } from '../../src/core/run/run-machine.ts'
+import { RUN_STATES, isTerminal } from '../../src/domain/run/run-machine.ts'
 import { seedsFrom } from '../support/seeds.ts'
 import { printTotals, runSeeds } from './run-seeds.ts'
 import { OPERATION_KINDS } from './traffic.ts'

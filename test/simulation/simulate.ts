@@ -1,12 +1,12 @@
-import { agentId, laneName, orgId, scheduleId, sessionKey } from '../../src/core/ids.ts'
-import { durationMs, instant, later } from '../../src/core/instant.ts'
+import { agentId, laneName, orgId, scheduleId, sessionKey } from '../../src/domain/ids.ts'
+import { durationMs, instant, later } from '../../src/domain/instant.ts'
 import {
   CONCURRENCY_POLICIES,
   DEFAULT_SCHEDULE_RULES,
   FAILURE_ACTIONS,
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
-} from '../../src/core/schedule/schedule-rules.ts'
+} from '../../src/domain/schedule/rules.ts'
 import { SESSION_MODES } from '../../src/core/session/session-rules.ts'
 import { UTC } from '../../src/core/time/zone.ts'
 import { nextMoment } from '../../src/service/turn/passing.ts'

@@ -1,4 +1,4 @@
-import { formatInstant } from '../../src/core/instant.ts'
+import { formatInstant } from '../../src/domain/instant.ts'
 import type { RunRow } from '../../src/store/run-row.ts'
 import type { Observer, World } from './world.ts'
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../src/service/caller.ts'
-import type { Asker } from '../../src/service/explain/occurrence.ts'
+import type { Asker } from '../../src/features/explain/occurrence.ts'
 
 /** Somebody who may see everything of an org, at a node that remembers nothing. */
 export const anAsker = (caller: Caller, over: Partial<Asker> = {}): Asker => ({

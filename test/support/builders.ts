@@ -1,11 +1,11 @@
-import type { AdmissionFacts } from '../../src/core/admission.ts'
-import type { Candidate } from '../../src/core/picking/gates.ts'
-import { agentId, laneName, orgId, runId, sessionKey, type SessionKey } from '../../src/core/ids.ts'
-import { instant } from '../../src/core/instant.ts'
-import type { OrgFacts, PickingFacts } from '../core/picking/picking-facts.ts'
-import { DEFAULT_SCHEDULE_RULES, type ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
+import type { AdmissionFacts } from '../../src/domain/admission/admission.ts'
+import type { Candidate } from '../../src/domain/queue/gates.ts'
+import { agentId, laneName, orgId, runId, sessionKey, type SessionKey } from '../../src/domain/ids.ts'
+import { instant } from '../../src/domain/instant.ts'
+import type { OrgFacts, PickingFacts } from '../domain/queue/picking-facts.ts'
+import { DEFAULT_SCHEDULE_RULES, type ScheduleRules } from '../../src/domain/schedule/rules.ts'
 import { DEFAULT_SESSION_RULES } from '../../src/core/session/session-rules.ts'
-import type { Arrival, SessionFacts, SessionRun } from '../../src/core/session/session.ts'
+import type { Arrival, SessionFacts, SessionRun } from '../../src/domain/session/session.ts'
 
 /** A quiet moment that every test may call now. */
 export const NOW = instant(Date.parse('2026-01-15T12:00:00Z'))

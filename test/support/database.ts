@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import { type Database } from '../../src/store/database.ts'
-import { openPostgres, type PostgresOptions } from '../../src/store/postgres.ts'
+import { openPostgres, type PostgresOptions } from '../../src/platform/db/postgres/postgres.ts'
 import type { ConnectionTarget } from '../../src/store/postgres/target.ts'
 import { runOn, withDatabase } from './server-databases.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ChannelsPort } from '../../src/core/channel/services.ts'
+import type { ChannelsPort } from '../../src/domain/channel/services.ts'
 
 const FINE = { ok: true, statusCode: 200 } as const
 

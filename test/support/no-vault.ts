@@ -1,4 +1,4 @@
-import { Refusal } from '../../src/contract/refusals.ts'
+import { Refusal } from '../../src/api/refusals.ts'
 import type { Vault } from '../../src/service/secret/vault-port.ts'
 
 const none = (): Promise<never> => Promise.reject(new Refusal('SECRET_KEY', 'nothing is sealed here'))

@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline'
-import { DatabaseError } from '../../src/store/database-error.ts'
+import { DatabaseError } from '../../src/platform/db/database-error.ts'
 import { type EmbeddedOptions, startEmbedded } from '../../src/store/embedded/embedded.ts'
-import type { EmbeddedNews } from '../../src/store/embedded/running.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { openPostgres, type PostgresOptions } from '../../src/store/postgres.ts'
+import type { EmbeddedNews } from '../../src/platform/db/embedded/running.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { openPostgres, type PostgresOptions } from '../../src/platform/db/postgres/postgres.ts'
 
 // A process that does what a node does with its database, one JSON line at a time. The tests start and kill these.
 

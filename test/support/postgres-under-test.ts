@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { findBinariesPackage } from '../../src/store/embedded/binaries.ts'
+import { findBinariesPackage } from '../../src/platform/db/embedded/binaries.ts'
 import { ROOT } from '../tooling/root.ts'
 
 /** The package of the PostgreSQL that is tested: the embedded one, or the oldest supported one. */

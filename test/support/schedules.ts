@@ -1,16 +1,16 @@
-import { runId, type RunId } from '../../src/core/ids.ts'
-import { instant, type Instant } from '../../src/core/instant.ts'
+import { runId, type RunId } from '../../src/domain/ids.ts'
+import { instant, type Instant } from '../../src/domain/instant.ts'
 import {
   decideRelease,
   planOccurrences,
   type OccurrenceDecision,
   type OccurrencePlan,
-} from '../../src/core/schedule/occurrences.ts'
-import type { ScheduleHistory } from '../../src/core/schedule/schedule-history.ts'
-import { NO_HISTORY } from '../../src/core/schedule/schedule-history.ts'
-import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
+} from '../../src/domain/schedule/occurrences.ts'
+import type { ScheduleHistory } from '../../src/domain/schedule/history.ts'
+import { NO_HISTORY } from '../../src/domain/schedule/history.ts'
+import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../src/domain/schedule/rules.ts'
 import { parseTiming } from '../../src/core/time/parse-timing.ts'
-import type { Timing } from '../../src/core/time/timing.ts'
+import type { Timing } from '../../src/domain/time/timing.ts'
 import { UTC } from '../../src/core/time/zone.ts'
 import { rules } from './builders.ts'
 

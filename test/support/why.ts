@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { explainWhy, type Why } from '../../src/core/reasons.ts'
+import { explainWhy, type Why } from '../../src/domain/reasons.ts'
 
 /** Every placeholder of the sentence was filled from the evidence. */
 export function expectExplained(why: Why): void {

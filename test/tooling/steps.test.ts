@@ -73,7 +73,7 @@ describe('npm test', () => {
     ['everything', ['all'], STEPS.map(({ name }) => name), 'all'],
     ['the rest', ['rest'], STEPS.filter(({ circle }) => circle === 'second').map(({ name }) => name), 'rest'],
     ['steps by name', ['faults', 'core'], ['faults', 'core'], undefined],
-    ['a file', ['test/core/access.test.ts'], ['test/core/access.test.ts'], undefined],
+    ['a file', ['test/domain/access/access.test.ts'], ['test/domain/access/access.test.ts'], undefined],
   ])('runs %s when asked for it', (_, words, names, circle) => {
     const { steps, vitestArgs, circle: chosen } = select([...words, '-t', 'a b'], ROOT)
     expect(steps?.map(({ name }) => name)).toEqual(names)

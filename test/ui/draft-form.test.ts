@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formOfDraft, isRequired, withRequirement } from '../../ui/editor/draft-form.ts'
-import { newInput } from '../../ui/editor/input-of.ts'
+import { formOfDraft, isRequired, withRequirement } from '../../ui/editor/form/draft-form.ts'
+import { newInput } from '../../ui/editor/form/input-of.ts'
 
 const payload = { prompt: 'Look', context: { attachments: [1] }, output: 'Be brief. Answer in German.' }
 const draft = { name: 'Look', agent_id: 'writer', payload, timezone: 'Europe/Berlin' }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { RunView } from '../../src/contract/run.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import { changedOf, readForm, typedOf, type FieldSpec } from '../../ui/forms/field.ts'
-import { differencesOf } from '../../ui/pages/operations/differences.ts'
-import { likelyNext } from '../../ui/pages/queue/likely-next.ts'
+import { differencesOf } from '../../ui/pages/audit/differences.ts'
+import { likelyNext } from '../../ui/pages/lanes/likely-next.ts'
 
 const field = (path: string, kind: FieldSpec['kind'], more: Partial<FieldSpec> = {}): FieldSpec => ({
   ...{ path, kind, label: 'form.save' },

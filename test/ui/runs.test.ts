@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { heard } from '../../ui/api/stream.ts'
-import { countNew, withChanges, withFacts, withFront, type RunLog } from '../../ui/pages/runs/run-log.ts'
+import { countNew, withChanges, withFacts, withFront, type RunLog } from '../../ui/pages/runs/one/run-log.ts'
 import type { RunRow } from '../../ui/pages/runs/run-row.ts'
 import { filterOf, readRunSearch } from '../../ui/pages/runs/run-search.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { SimulatedRunView, SimulationView } from '../../src/contract/simulation.ts'
-import { formOf, searchOf } from '../../ui/pages/simulate/form.ts'
-import { readSimulateSearch, simulateInputOf } from '../../ui/pages/simulate/simulate-search.ts'
-import { layOutSimulation, marksOf, occurrenceName, shadesOf } from '../../ui/simulation/items.ts'
+import type { SimulatedRunView, SimulationView } from '../../src/features/simulation/result-schema.ts'
+import { formOf, searchOf } from '../../ui/pages/simulation/form.ts'
+import { readSimulateSearch, simulateInputOf } from '../../ui/pages/simulation/simulation-search.ts'
+import { layOutSimulation, marksOf, occurrenceName, shadesOf } from '../../ui/ribbon/simulated-items.ts'
 import type { Say } from '../../ui/texts/fill.ts'
 
 const NOW = Date.parse('2026-11-16T09:00:30Z')

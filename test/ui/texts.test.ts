@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { EVENT_KINDS } from '../../src/contract/event-kinds.ts'
 import { SCHEDULE_NOTES } from '../../src/contract/schedule-note.ts'
-import { ADMISSION_GATES } from '../../src/core/admission.ts'
-import { GATE_NAMES } from '../../src/core/picking/gates.ts'
+import { ADMISSION_GATES } from '../../src/domain/admission/admission.ts'
+import { GATE_NAMES } from '../../src/domain/queue/gates.ts'
 import { TARGET_KINDS as KINDS_OF_TARGETS } from '../../src/core/delivery/target-kinds.ts'
-import { EXECUTOR_KINDS, EXECUTORS } from '../../src/core/executor/kinds.ts'
-import { OCCURRENCE_POLICIES } from '../../src/core/schedule/occurrences.ts'
+import { EXECUTOR_KINDS, EXECUTORS } from '../../src/executors/kinds.ts'
+import { OCCURRENCE_POLICIES } from '../../src/domain/schedule/occurrences.ts'
 import {
   CONCURRENCY_POLICIES,
   FAILURE_ACTIONS,
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
-} from '../../src/core/schedule/schedule-rules.ts'
+} from '../../src/domain/schedule/rules.ts'
 import { touchedBy } from '../../ui/api/touched.ts'
-import { POLICIES, policyName, policyText } from '../../ui/editor/policies.ts'
+import { POLICIES, policyName, policyText } from '../../ui/editor/form/policies.ts'
 import { KINDS } from '../../ui/pages/agents/executor-fields.ts'
-import { TARGET_KINDS } from '../../ui/pages/settings/target-fields.ts'
+import { TARGET_KINDS } from '../../ui/pages/targets/target-fields.ts'
 import { CATALOGUE, type TextKey } from '../../ui/texts/catalogue.ts'
 import { createSay } from '../../ui/texts/fill.ts'
 import { stepTexts } from '../../ui/texts/steps.ts'

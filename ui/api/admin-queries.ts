@@ -1,8 +1,8 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { AlertFilter } from '../../src/contract/alert.ts'
-import type { AuditFilter } from '../../src/contract/audit.ts'
-import type { DeliveryFilter } from '../../src/contract/delivery.ts'
-import type { HeartbeatLogFilter } from '../../src/contract/heartbeat.ts'
+import type { AlertFilter } from '../../src/features/alerts/schema.ts'
+import type { AuditFilter } from '../../src/features/audit/schema.ts'
+import type { DeliveryFilter } from '../../src/features/deliveries/schema.ts'
+import type { HeartbeatLogFilter } from '../../src/features/heartbeats/schema.ts'
 import { api } from './client.ts'
 import { PAGE_SIZE } from './queries.ts'
 

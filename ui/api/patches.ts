@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { EventView } from '../../src/contract/event.ts'
-import type { Page } from '../../src/contract/page.ts'
-import type { RunView } from '../../src/contract/run.ts'
+import type { Page } from '../../src/api/page.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 
 /** Puts what an event says about a run into every list that has it, so that it shows before anything is fetched. */
 export function patchRun(queryClient: QueryClient, { subject, data }: EventView): void {

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { RunFilter } from '../../src/contract/run.ts'
+import type { RunFilter } from '../../src/features/runs/schema.ts'
 import type { ScheduleFilter, ScheduleView } from '../../src/contract/schedule.ts'
-import type { SeriesFilter, StatsFilter } from '../../src/contract/stats.ts'
+import type { SeriesFilter, StatsFilter } from '../../src/features/stats/schema.ts'
 import { api } from './client.ts'
 import { readOutcomes } from './outcomes.ts'
 

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
-import { toast } from '../parts/toast-store.ts'
+import { toast } from '../parts/toasts/toast-store.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { api } from './client.ts'
 import { messageOf } from './refusal.ts'

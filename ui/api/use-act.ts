@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
-import { toast } from '../parts/toast-store.ts'
+import { toast } from '../parts/toasts/toast-store.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { messageOf } from './refusal.ts'
 

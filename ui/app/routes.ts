@@ -10,14 +10,14 @@ import { readAgentSearch } from '../pages/agents/agent-search.ts'
 import { readAsCodeSearch } from '../pages/as-code/as-code-search.ts'
 import { readHeartbeatSearch } from '../pages/heartbeats/heartbeat-search.ts'
 import { readAlertSearch, readAuditSearch, readDeliverySearch } from '../pages/operations/operation-search.ts'
-import { readSettingsSearch } from '../pages/settings/settings-search.ts'
-import { readEditorSearch } from '../editor/editor-search.ts'
-import { readChatSearch } from '../pages/chat/chat-search.ts'
+import { readSettingsSearch } from '../forms/settings-search.ts'
+import { readEditorSearch } from '../editor/form/editor-search.ts'
+import { readChatSearch } from '../pages/sessions/session-search.ts'
 import { readExplainSearch } from '../pages/explain/explain-search.ts'
 import { readRunSearch } from '../pages/runs/run-search.ts'
 import { readScheduleOneSearch } from '../pages/schedules/one/one-search.ts'
 import { readScheduleSearch } from '../pages/schedules/schedule-search.ts'
-import { readSimulateSearch } from '../pages/simulate/simulate-search.ts'
+import { readSimulateSearch } from '../pages/simulation/simulation-search.ts'
 
 const root = createRootRoute({ notFoundComponent: NotFound })
 
@@ -29,7 +29,7 @@ const signIn = createRoute({
     ...(typeof then === 'string' && /^\/(?![/\\])/.test(then) ? { then } : {}),
     ...(expired === true ? { expired } : {}),
   }),
-  component: lazyRouteComponent(() => import('../pages/sign-in/SignInPage.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => import('../pages/access/SignInPage.tsx'), 'SignInPage'),
 })
 
 /** Everything behind the sign-in: whoever is not signed in is sent there, and comes back to where they wanted to go. */
@@ -81,21 +81,21 @@ const runOne = createRoute({
   path: '/automation/runs/$id',
   validateSearch: ({ raw }: Readonly<Record<string, unknown>>): { readonly raw?: true } =>
     raw === true ? { raw } : {},
-  component: lazyRouteComponent(() => import('../pages/runs/RunPage.tsx'), 'RunPage'),
+  component: lazyRouteComponent(() => import('../pages/runs/one/RunPage.tsx'), 'RunPage'),
 })
 
 const chat = createRoute({
   getParentRoute: () => shell,
   path: '/chat',
   validateSearch: readChatSearch,
-  component: lazyRouteComponent(() => import('../pages/chat/ChatPage.tsx'), 'ChatPage'),
+  component: lazyRouteComponent(() => import('../pages/sessions/ChatPage.tsx'), 'ChatPage'),
 })
 
 const conversation = createRoute({
   getParentRoute: () => shell,
   path: '/chat/$key',
   validateSearch: readChatSearch,
-  component: lazyRouteComponent(() => import('../pages/chat/ConversationPage.tsx'), 'ConversationPage'),
+  component: lazyRouteComponent(() => import('../pages/sessions/ConversationPage.tsx'), 'ConversationPage'),
 })
 
 const automation = createRoute({
@@ -109,14 +109,14 @@ const automation = createRoute({
 const queue = createRoute({
   getParentRoute: () => shell,
   path: '/automation/queue',
-  component: lazyRouteComponent(() => import('../pages/queue/QueuePage.tsx'), 'QueuePage'),
+  component: lazyRouteComponent(() => import('../pages/lanes/QueuePage.tsx'), 'QueuePage'),
 })
 
 const simulate = createRoute({
   getParentRoute: () => shell,
   path: '/automation/simulate',
   validateSearch: readSimulateSearch,
-  component: lazyRouteComponent(() => import('../pages/simulate/SimulatePage.tsx'), 'SimulatePage'),
+  component: lazyRouteComponent(() => import('../pages/simulation/SimulationPage.tsx'), 'SimulatePage'),
 })
 
 const asCode = createRoute({
@@ -159,27 +159,27 @@ const deliveries = createRoute({
   getParentRoute: () => shell,
   path: '/operations/deliveries',
   validateSearch: readDeliverySearch,
-  component: lazyRouteComponent(() => import('../pages/operations/DeliveriesPage.tsx'), 'DeliveriesPage'),
+  component: lazyRouteComponent(() => import('../pages/deliveries/DeliveriesPage.tsx'), 'DeliveriesPage'),
 })
 
 const alerts = createRoute({
   getParentRoute: () => shell,
   path: '/operations/alerts',
   validateSearch: readAlertSearch,
-  component: lazyRouteComponent(() => import('../pages/operations/AlertsPage.tsx'), 'AlertsPage'),
+  component: lazyRouteComponent(() => import('../pages/alerts/AlertsPage.tsx'), 'AlertsPage'),
 })
 
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/operations/audit',
   validateSearch: readAuditSearch,
-  component: lazyRouteComponent(() => import('../pages/operations/AuditPage.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => import('../pages/audit/AuditPage.tsx'), 'AuditPage'),
 })
 
 const nodes = createRoute({
   getParentRoute: () => shell,
   path: '/operations/nodes',
-  component: lazyRouteComponent(() => import('../pages/operations/NodesPage.tsx'), 'NodesPage'),
+  component: lazyRouteComponent(() => import('../pages/nodes/NodesPage.tsx'), 'NodesPage'),
 })
 
 const settings = createRoute({

@@ -1,15 +1,15 @@
 import { Button, SegmentedControl, Select, Switch } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { ProbeInput, ProbeTryView } from '../../src/contract/probe.ts'
+import type { ProbeInput, ProbeTryView } from '../../src/features/probes/schema.ts'
 import { api } from '../api/client.ts'
 import { messageOf } from '../api/refusal.ts'
 import { Permitted } from '../parts/Permitted.tsx'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
 import { ChoiceField, TextBox, TextField } from './fields.tsx'
-import { written } from './form-of.ts'
-import { probeInput, PROBE_OPS, takesValue, type ProbeForm } from './probe-form.ts'
+import { written } from './form/form-of.ts'
+import { probeInput, PROBE_OPS, takesValue, type ProbeForm } from './form/probe-form.ts'
 import { Fold } from './Section.tsx'
 
 const WAYS = ['none', 'http', 'json'] as const

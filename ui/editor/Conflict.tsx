@@ -2,7 +2,7 @@ import { Code } from '@mantine/core'
 import { IconUsers } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useSay } from '../texts/TextProvider.tsx'
-import type { Difference } from './differences.ts'
+import type { Difference } from './form/differences.ts'
 
 const MOST_CHARS = 120
 

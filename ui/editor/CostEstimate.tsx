@@ -1,9 +1,9 @@
 import { IconAlertTriangle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import type { BudgetEffect, ForecastAmount, ScheduleForecast } from '../../src/contract/forecast.ts'
+import type { BudgetEffect, ForecastAmount, ScheduleForecast } from '../../src/features/forecast/schema.ts'
 import { useSay, useTexts } from '../texts/TextProvider.tsx'
 import { Time } from '../time/Time.tsx'
-import { COST_DAYS, useForecast } from './use-forecast.ts'
+import { COST_DAYS, useForecast } from './hooks/use-forecast.ts'
 
 /** What the schedule would use, on what that is based, and which budget it would use up. Nothing until it is known. */
 export function CostEstimate({ scheduleId }: { readonly scheduleId: string | null }): ReactNode {

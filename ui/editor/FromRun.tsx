@@ -6,7 +6,7 @@ import type { ProposedRequirement, ScheduleProposal } from '../../src/contract/s
 import { useSay } from '../texts/TextProvider.tsx'
 import { spanText } from '../time/span.ts'
 import { useEditor } from './context.ts'
-import { isRequired, withRequirement } from './draft-form.ts'
+import { isRequired, withRequirement } from './form/draft-form.ts'
 
 interface FromRunProps {
   readonly proposal: ScheduleProposal

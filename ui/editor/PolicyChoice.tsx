@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
 import { PolicyPicture } from './pictures.tsx'
-import { POLICIES, policyName, policyText, type Policy } from './policies.ts'
+import { POLICIES, policyName, policyText, type Policy } from './form/policies.ts'
 
 /** A policy as a question with its answers: plain words, a picture of what happens, and the code as a quiet tag. */
 export function PolicyChoice({ policy }: { readonly policy: Policy }): ReactNode {

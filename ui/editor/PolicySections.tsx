@@ -4,9 +4,9 @@ import { useSay } from '../texts/TextProvider.tsx'
 import { spanText } from '../time/span.ts'
 import { useEditor } from './context.ts'
 import { ChoiceField, NumberField, TextField } from './fields.tsx'
-import { policyName } from './policies.ts'
+import { policyName } from './form/policies.ts'
 import { PolicyChoice } from './PolicyChoice.tsx'
-import { retryWaits } from './retry-waits.ts'
+import { retryWaits } from './form/retry-waits.ts'
 import { Fold } from './Section.tsx'
 
 const COLLISIONS = [

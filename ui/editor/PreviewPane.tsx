@@ -10,7 +10,7 @@ import { OWN_ZONE } from '../time/zone.ts'
 import { useEditor } from './context.ts'
 import { CostEstimate } from './CostEstimate.tsx'
 import { DayRibbon } from './DayRibbon.tsx'
-import type { Preview } from './use-preview.ts'
+import type { Preview } from './hooks/use-preview.ts'
 
 const MINUTE = 60_000
 

@@ -6,9 +6,9 @@ import { useMay } from '../api/session.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
 import { TextBox, TextField } from './fields.tsx'
-import { written } from './form-of.ts'
-import type { ScheduleForm } from './form.ts'
-import { payloadInput } from './input-of.ts'
+import { written } from './form/form-of.ts'
+import type { ScheduleForm } from './form/form.ts'
+import { payloadInput } from './form/input-of.ts'
 import { Section } from './Section.tsx'
 
 /** What is to be done, and by whom. */

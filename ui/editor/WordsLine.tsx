@@ -6,7 +6,7 @@ import { api } from '../api/client.ts'
 import { fieldErrorsOf, messageOf } from '../api/refusal.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
-import { formOfWords } from './words-form.ts'
+import { formOfWords } from './form/words-form.ts'
 
 /** Says when in words: fills the form with what they mean, and tells what was decided on the way. */
 export function WordsLine(): ReactNode {

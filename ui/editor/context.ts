@@ -1,5 +1,5 @@
 import { createContext, use } from 'react'
-import type { ScheduleForm } from './form.ts'
+import type { ScheduleForm } from './form/form.ts'
 
 /** What the sections of the editor share. */
 export interface EditorState {

@@ -3,8 +3,8 @@ import type { ReactNode } from 'react'
 import type { PlainKey } from '../texts/fill.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
-import type { ScheduleForm } from './form.ts'
-import type { Num } from './num.ts'
+import type { ScheduleForm } from './form/form.ts'
+import type { Num } from './form/num.ts'
 
 type NamesOf<Value> = {
   [Name in keyof ScheduleForm]: ScheduleForm[Name] extends Value ? Name : never

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { PolicyWord } from './policies.ts'
+import type { PolicyWord } from './form/policies.ts'
 
 /** One mark of a picture: what it is, where it begins, how long it is, and in which row. */
 type Mark = readonly [kind: 'run' | 'cut' | 'fail' | 'wait' | 'skip' | 'down', x: number, width?: number, row?: number]

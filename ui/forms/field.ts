@@ -1,4 +1,4 @@
-import type { Words } from '../../src/core/executor/kind.ts'
+import type { Words } from '../../src/executors/kind.ts'
 import type { PlainKey } from '../texts/fill.ts'
 
 /** A text of the console, or one that comes in every language with what it belongs to. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ProviderView } from '../../src/contract/provider.ts'
+import type { ProviderView } from '../../src/features/providers/schema.ts'
 import { useTexts } from '../texts/TextProvider.tsx'
 import { Time } from '../time/Time.tsx'
 import './provider-state.css'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { RunView } from '../../src/contract/run.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import { CATALOGUE, type TextKey } from '../texts/catalogue.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { Fact } from './Fact.tsx'

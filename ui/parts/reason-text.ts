@@ -1,4 +1,4 @@
-import type { RunView } from '../../src/contract/run.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import type { TextKey } from '../texts/catalogue.ts'
 import { CATALOGUE } from '../texts/catalogue.ts'

@@ -1,4 +1,4 @@
-import { outcomeOf, type Outcome } from '../parts/outcome.ts'
+import { outcomeOf, type Outcome } from '../parts/outcome/outcome.ts'
 import type { RibbonMark, RibbonShade } from './items.ts'
 import { AXIS_HEIGHT, placeOf, ROW_HEIGHT, type Box } from './layout.ts'
 import type { RibbonView } from './view.ts'

@@ -1,4 +1,4 @@
-import type { RunView } from '../../src/contract/run.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 
 /** One line of the ribbon: a schedule, a lane, an attempt. */
 export interface RibbonRow {

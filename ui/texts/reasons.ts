@@ -1,4 +1,4 @@
-import { REASONS, type Reason } from '../../src/core/reasons.ts'
+import { REASONS, type Reason } from '../../src/domain/reasons.ts'
 import { area } from './area.ts'
 
 /** The Chinese of every reason that the server gives; its English is that of the server. */

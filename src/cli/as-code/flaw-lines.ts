@@ -1,6 +1,6 @@
-import type { ProblemError } from '../../contract/problem.ts'
+import type { ProblemError } from '../../api/problem.ts'
 import { placeText } from '../../yaml/place.ts'
-import type { ReadYaml } from '../../yaml/read.ts'
+import type { ReadYaml } from '../../platform/yaml/yaml.ts'
 import { cutTo, manyLines, oneLine } from '../output/text.ts'
 import type { Style } from '../output/style.ts'
 

@@ -1,4 +1,4 @@
-import type { AsCodeAction, PlannedChange, PlannedItem, PlanView } from '../../contract/as-code.ts'
+import type { AsCodeAction, PlannedChange, PlannedItem, PlanView } from '../../features/as-code/schema.ts'
 import type { Style } from '../output/style.ts'
 import { cutTo, oneLine, valueText } from '../output/text.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { auditFilter, type AuditVerdict, type AuditView } from '../../contract/audit.ts'
+import { auditFilter, type AuditVerdict, type AuditView } from '../../features/audit/schema.ts'
 import { oneLine, valueText } from '../output/text.ts'
 import { filtersOf } from '../remote/schema-options.ts'
 import { printJson } from '../remote/show.ts'

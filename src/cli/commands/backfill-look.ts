@@ -1,4 +1,4 @@
-import type { BackfillView } from '../../contract/backfill.ts'
+import type { BackfillView } from '../../features/backfill/schema.ts'
 import { paintState } from '../output/style.ts'
 import type { Column } from '../output/table.ts'
 import { oneLine } from '../output/text.ts'

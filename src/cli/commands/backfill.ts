@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { backfillInput, type BackfillView } from '../../contract/backfill.ts'
+import { backfillInput, type BackfillView } from '../../features/backfill/schema.ts'
 import { namesOf, number, pastMoment, valuesOf, withFields, type ReadText } from '../remote/fields.ts'
 import { optionsOf } from '../remote/schema-options.ts'
 import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { backfillCancel, backfillFilter } from '../../contract/backfill.ts'
+import { backfillCancel, backfillFilter } from '../../features/backfill/schema.ts'
 import { namesOf, valuesOf, withFields } from '../remote/fields.ts'
 import { filtersOf, optionsOf } from '../remote/schema-options.ts'
 import { showDone } from '../remote/show.ts'

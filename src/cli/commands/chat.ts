@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { EscapementError } from '../../client/errors.ts'
-import type { RunView } from '../../contract/run.ts'
+import type { RunView } from '../../features/runs/schema.ts'
 import { manyLines, oneLine } from '../output/text.ts'
 import { refusedText } from '../remote/refused.ts'
 import { printJsonLine } from '../remote/show.ts'

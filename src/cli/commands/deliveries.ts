@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { alertFilter, type AlertView } from '../../contract/alert.ts'
-import { deliveryFilter, type DeliveryTryView, type DeliveryView } from '../../contract/delivery.ts'
+import { alertFilter, type AlertView } from '../../features/alerts/schema.ts'
+import { deliveryFilter, type DeliveryTryView, type DeliveryView } from '../../features/deliveries/schema.ts'
 import { paintState } from '../output/style.ts'
 import { oneLine } from '../output/text.ts'
 import { agoText, lengthText, momentText } from '../output/times.ts'

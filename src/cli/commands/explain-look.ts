@@ -6,9 +6,9 @@ import type {
   ExplainPolicy,
   ExplainStep,
   Explanation,
-} from '../../contract/explain.ts'
-import { largest } from '../../core/long-lists.ts'
-import { explainWhy, REASONS, type Why } from '../../core/reasons.ts'
+} from '../../features/explain/schema.ts'
+import { largest } from '../../domain/long-lists.ts'
+import { explainWhy, REASONS, type Why } from '../../domain/reasons.ts'
 import { paintState, type Style } from '../output/style.ts'
 import { renderFacts } from '../output/table.ts'
 import { oneLine, valueText } from '../output/text.ts'

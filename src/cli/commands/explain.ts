@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { explainQuery } from '../../contract/explain.ts'
+import { explainQuery } from '../../features/explain/schema.ts'
 import { namesOf, pastMoment, valuesOf, withFields } from '../remote/fields.ts'
 import { filtersOf } from '../remote/schema-options.ts'
 import { remote, type Desk } from '../remote/talk.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { AsCodeDocument } from '../../contract/as-code.ts'
+import type { AsCodeDocument } from '../../features/as-code/schema.ts'
 import { AS_CODE_KINDS } from '../../core/as-code/kinds.ts'
 import { writeYaml } from '../../yaml/write.ts'
 import { kindsIn } from '../as-code/kinds.ts'

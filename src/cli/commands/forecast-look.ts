@@ -4,7 +4,7 @@ import type {
   ForecastFigures,
   ForecastView,
   ScheduleForecast,
-} from '../../contract/forecast.ts'
+} from '../../features/forecast/schema.ts'
 import { renderFacts, renderTable, type Column } from '../output/table.ts'
 import { printJson, type Facts } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'

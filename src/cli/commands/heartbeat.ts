@@ -5,7 +5,7 @@ import {
   type HeartbeatInput,
   type HeartbeatLogView,
   type HeartbeatView,
-} from '../../contract/heartbeat.ts'
+} from '../../features/heartbeats/schema.ts'
 import { paintState } from '../output/style.ts'
 import { manyLines, oneLine } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
@@ -15,7 +15,7 @@ import type { Facts } from '../remote/show.ts'
 import { commandOf, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { addAction, addGet, addList, addWrite } from '../resource.ts'
-import { probeFacts, withProbe, withProbeIn, type ProbeOptions } from './probe-options.ts'
+import { probeFacts, withProbe, withProbeIn, type ProbeOptions } from '../../features/probes/cli-options.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 
 /** `22:00-06:00`, with `@Europe/Berlin` behind it for another zone than the org's. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { LaneView } from '../../contract/lane.ts'
-import type { NodeView } from '../../contract/node.ts'
+import type { LaneView } from '../../features/lanes/schema.ts'
+import type { NodeView } from '../../features/nodes/schema.ts'
 import { paintState } from '../output/style.ts'
 import type { Column } from '../output/table.ts'
 import { agoText } from '../output/times.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { providerInput, providerPatch, type ProviderView } from '../../contract/provider.ts'
+import { providerInput, providerPatch, type ProviderView } from '../../features/providers/schema.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { Desk } from '../remote/talk.ts'
 import { addResource } from '../resource.ts'

@@ -1,4 +1,4 @@
-import { guardRailsInput } from '../../contract/guard-rails.ts'
+import { guardRailsInput } from '../../features/access/restrictions-schema.ts'
 import { keyInput } from '../../contract/key.ts'
 import { json, namesOf, type FieldOption, type FieldValues, type ReadText } from '../remote/fields.ts'
 import type { FieldNames } from '../remote/refused.ts'

@@ -1,4 +1,4 @@
-import type { GuardRailsView } from '../../contract/guard-rails.ts'
+import type { GuardRailsView } from '../../features/access/restrictions-schema.ts'
 
 /** Guard rails in one line; null: there are none. */
 export function railsText(rails: GuardRailsView | null): string | null {

@@ -1,6 +1,6 @@
 import type { EventsFilter } from '../../client/events.ts'
-import type { RunDetail } from '../../contract/run.ts'
-import { isTerminal } from '../../core/run/run-machine.ts'
+import type { RunDetail } from '../../features/runs/schema.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
 import { paintState } from '../output/style.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { lengthText } from '../output/times.ts'

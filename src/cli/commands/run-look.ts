@@ -1,4 +1,4 @@
-import type { RunDetail, RunView } from '../../contract/run.ts'
+import type { RunDetail, RunView } from '../../features/runs/schema.ts'
 import { paintState } from '../output/style.ts'
 import type { Column } from '../output/table.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { LineageNode, LineageView } from '../../contract/lineage.ts'
-import { runFilter } from '../../contract/run.ts'
+import { runFilter } from '../../features/runs/schema.ts'
 import { paintState } from '../output/style.ts'
 import { oneLine } from '../output/text.ts'
 import { valuesOf, withFields } from '../remote/fields.ts'

@@ -1,4 +1,4 @@
-import type { OccurrenceExplanation } from '../../contract/explain.ts'
+import type { OccurrenceExplanation } from '../../features/explain/schema.ts'
 import type { SchedulePreview } from '../../contract/schedule-preview.ts'
 import { paintState } from '../output/style.ts'
 import { agoText, momentText } from '../output/times.ts'

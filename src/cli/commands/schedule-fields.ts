@@ -1,7 +1,7 @@
 import { scheduleInput } from '../../contract/schedule.ts'
 import { seconds, textOrJson, json, type ReadText } from '../remote/fields.ts'
 import { optionsOf, type Overrides } from '../remote/schema-options.ts'
-import { EXECUTOR } from './executor-field.ts'
+import { EXECUTOR } from '../../features/agents/cli-executor.ts'
 
 const target: ReadText = (text) => ({ target_id: text })
 

@@ -5,7 +5,7 @@ import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { Facts } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'
-import { probeFacts } from './probe-options.ts'
+import { probeFacts } from '../../features/probes/cli-options.ts'
 import { approvalFacts } from './schedule-approval.ts'
 
 /** Schedules as a table. */

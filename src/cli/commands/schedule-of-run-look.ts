@@ -1,7 +1,7 @@
 import type { ProposedRequirement, ScheduleProposal } from '../../contract/schedule-draft.ts'
 import type { PreviewView } from '../../contract/schedule-preview.ts'
 import type { ScheduleInput } from '../../contract/schedule.ts'
-import { largest } from '../../core/long-lists.ts'
+import { largest } from '../../domain/long-lists.ts'
 import { renderFacts } from '../output/table.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { lengthText } from '../output/times.ts'

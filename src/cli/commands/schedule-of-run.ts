@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { RunDetail } from '../../contract/run.ts'
+import type { RunDetail } from '../../features/runs/schema.ts'
 import type { DraftInput } from '../../contract/schedule-draft.ts'
 import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
 import { manyLines } from '../output/text.ts'

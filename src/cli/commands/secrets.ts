@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { EscapementError } from '../../client/errors.ts'
-import type { SecretInput, SecretPatch, RotationView, SecretView } from '../../contract/secret.ts'
+import type { SecretInput, SecretPatch, RotationView, SecretView } from '../../features/secrets/schema.ts'
 import { agoText, momentText } from '../output/times.ts'
 import { readHidden } from '../remote/hidden-text.ts'
 import { showOne, type Facts } from '../remote/show.ts'
 import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { addAction, addGet, addList } from '../resource.ts'
-import type { RecoverOptions } from '../recover.ts'
-import { withDatabase } from './server.ts'
+import type { RecoverOptions } from '../../features/secrets/cli-recover.ts'
+import { withDatabase } from '../serve-commands.ts'
 
 interface SetOptions {
   readonly host?: readonly string[]
@@ -63,7 +63,7 @@ export function addSecrets(group: Command, desk: Desk): void {
     .requiredOption('--lost-key <id>', 'id of the lost key; its secrets are listed and must be entered again')
     .option('--json', 'print JSON for programs')
     .action(async (options: RecoverOptions) => {
-      const { runRecover } = await import('../recover.ts')
+      const { runRecover } = await import('../../features/secrets/cli-recover.ts')
       desk.settle(await runRecover(desk.terminal, options))
     })
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { RunView } from '../../contract/run.ts'
+import type { RunView } from '../../features/runs/schema.ts'
 import {
   messageInput,
   sessionChange,
@@ -8,7 +8,7 @@ import {
   type MessageView,
   type SessionView,
   type StopAnswer,
-} from '../../contract/session.ts'
+} from '../../features/sessions/schema.ts'
 import { paintState } from '../output/style.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { agoText } from '../output/times.ts'

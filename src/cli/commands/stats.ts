@@ -7,8 +7,8 @@ import {
   type SeriesStep,
   type Spread,
   type StatsView,
-} from '../../contract/stats.ts'
-import type { RunState } from '../../core/run/run-machine.ts'
+} from '../../features/stats/schema.ts'
+import type { RunState } from '../../domain/run/run-machine.ts'
 import { paintState } from '../output/style.ts'
 import { lengthText } from '../output/times.ts'
 import { namesOf, valuesOf, withFields } from '../remote/fields.ts'

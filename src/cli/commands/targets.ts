@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { targetInput, targetPatch, type TargetTestView, type TargetView } from '../../contract/target.ts'
-import { explainWhy } from '../../core/reasons.ts'
+import { targetInput, targetPatch, type TargetTestView, type TargetView } from '../../features/targets/schema.ts'
+import { explainWhy } from '../../domain/reasons.ts'
 import { paintState } from '../output/style.ts'
 import { agoText, lengthText, momentText } from '../output/times.ts'
 import { list, type ReadText } from '../remote/fields.ts'

@@ -6,7 +6,7 @@ import {
   type TaskBatchItem,
   type TaskStats,
   type TaskView,
-} from '../../contract/task.ts'
+} from '../../features/tasks/schema.ts'
 import { paintState } from '../output/style.ts'
 import { renderTable, type Column } from '../output/table.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'

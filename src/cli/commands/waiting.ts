@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { seconds } from '../remote/fields.ts'
 import { UsageError } from '../remote/usage.ts'
-import { instant } from '../../core/instant.ts'
+import { instant } from '../../domain/instant.ts'
 
 /** Nobody waits longer; the server would refuse it. */
 export const LONGEST_WAIT_SECONDS = 300

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Configuration } from '../../serve/configuration.ts'
-import type { lookAtDatabase as LookAtDatabase } from '../../serve/look-at-database.ts'
+import type { lookAtDatabase as LookAtDatabase } from '../../serve/inspect-database.ts'
 import { StartRefused } from '../../serve/start-refused.ts'
 import { trouble, TROUBLES, well, type Finding, type TroubleCode } from './troubles.ts'
 
@@ -78,13 +78,13 @@ async function lookAtEmbedded(
   keys: Parameters<typeof LookAtDatabase>[0]['keys'],
 ): Promise<readonly Finding[]> {
   if (keys === undefined) return []
-  const { lookIntoEmbedded } = await import('../../serve/look-at-database.ts')
+  const { lookIntoEmbedded } = await import('../../serve/inspect-database.ts')
   const locked = await lookIntoEmbedded(configuration, keys)
   return locked === null ? [] : [trouble('secrets_locked', locked)]
 }
 
 async function lookAtUrl(where: Parameters<typeof LookAtDatabase>[0]): Promise<readonly Finding[]> {
-  const { lookAtDatabase } = await import('../../serve/look-at-database.ts')
+  const { lookAtDatabase } = await import('../../serve/inspect-database.ts')
   const look = await lookAtDatabase(where)
   if (!look.ok)
     return [

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts'
-import type { AgentView } from '../../contract/agent.ts'
-import type { RunView } from '../../contract/run.ts'
+import type { AgentView } from '../../features/agents/schema.ts'
+import type { RunView } from '../../features/runs/schema.ts'
 import { EscapementError } from '../../client/errors.ts'
 import { oneLine } from '../output/text.ts'
 import { trouble, well, type Finding, type TroubleCode } from './troubles.ts'

@@ -1,4 +1,4 @@
-import { largest } from '../../core/long-lists.ts'
+import { largest } from '../../domain/long-lists.ts'
 import { cutTo, oneLine, widthOfText } from './text.ts'
 import type { Style } from './style.ts'
 

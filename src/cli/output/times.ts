@@ -1,4 +1,4 @@
-import type { Instant } from '../../core/instant.ts'
+import type { Instant } from '../../domain/instant.ts'
 
 const UNITS = [
   { name: 'd', ms: 86_400_000 },

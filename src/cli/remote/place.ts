@@ -1,7 +1,7 @@
 import { access, constants, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { CommandEnvironment } from '../../config.ts'
-import { findServers } from '../../serve/whereabouts.ts'
+import type { CommandEnvironment } from '../../platform/config/config.ts'
+import { findServers } from '../../serve/paths.ts'
 
 /** Where a command finds its server, and what it shows there. */
 export interface Place {

@@ -1,4 +1,4 @@
-import { fieldsOf, type ObjectSchema, type SchemaField } from '../../contract/schema-fields.ts'
+import { fieldsOf, type ObjectSchema, type SchemaField } from '../../api/schema-fields.ts'
 import { json, list, milliseconds, moment, number, pastMoment, seconds, type FieldOption } from './fields.ts'
 
 /** Where an option differs from what its field says: its flags, or all of it. `hint` is added to the description. */

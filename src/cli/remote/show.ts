@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Page } from '../../contract/page.ts'
-import { addAll } from '../../core/long-lists.ts'
+import type { Page } from '../../api/page.ts'
+import { addAll } from '../../domain/long-lists.ts'
 import { renderFacts, renderTable, type Column } from '../output/table.ts'
 import type { Talk } from './talk.ts'
 import { UsageError } from './usage.ts'

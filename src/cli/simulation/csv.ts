@@ -1,5 +1,5 @@
-import type { SimulateAnswer } from '../../contract/simulate.ts'
-import type { SimulatedRunView } from '../../contract/simulation.ts'
+import type { SimulateAnswer } from '../../features/simulation/schema.ts'
+import type { SimulatedRunView } from '../../features/simulation/result-schema.ts'
 import { beganAt } from './words.ts'
 
 type Cell = string | number | null

@@ -1,5 +1,10 @@
-import type { SimulateAnswer } from '../../contract/simulate.ts'
-import type { SimulatedRunView, SimulationChange, SimulationDiff, SimulationTotals } from '../../contract/simulation.ts'
+import type { SimulateAnswer } from '../../features/simulation/schema.ts'
+import type {
+  SimulatedRunView,
+  SimulationChange,
+  SimulationDiff,
+  SimulationTotals,
+} from '../../features/simulation/result-schema.ts'
 import { lengthText } from '../output/times.ts'
 import { renderTable, type Column } from '../output/table.ts'
 import type { Screen } from '../remote/talk.ts'

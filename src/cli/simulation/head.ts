@@ -1,4 +1,4 @@
-import type { SimulateAnswer } from '../../contract/simulate.ts'
+import type { SimulateAnswer } from '../../features/simulation/schema.ts'
 import { oneLine } from '../output/text.ts'
 import { lengthText } from '../output/times.ts'
 import type { Screen } from '../remote/talk.ts'

@@ -1,5 +1,5 @@
-import type { SimulateAnswer } from '../../contract/simulate.ts'
-import type { SimulatedRangeView, SimulatedRunView } from '../../contract/simulation.ts'
+import type { SimulateAnswer } from '../../features/simulation/schema.ts'
+import type { SimulatedRangeView, SimulatedRunView } from '../../features/simulation/result-schema.ts'
 import { paintState } from '../output/style.ts'
 import { renderTable, type Column } from '../output/table.ts'
 import type { Screen } from '../remote/talk.ts'

@@ -1,5 +1,5 @@
-import type { SimulateAnswer } from '../../contract/simulate.ts'
-import type { SimulatedRunView, SimulationTotals } from '../../contract/simulation.ts'
+import type { SimulateAnswer } from '../../features/simulation/schema.ts'
+import type { SimulatedRunView, SimulationTotals } from '../../features/simulation/result-schema.ts'
 import { lengthText } from '../output/times.ts'
 
 const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
-import type { ResultInput, UsageView } from '../../contract/run.ts'
-import type { WorkerAnswer, WorkerAttempt } from '../../contract/worker.ts'
+import type { ResultInput, UsageView } from '../../features/runs/schema.ts'
+import type { WorkerAnswer, WorkerAttempt } from '../../features/workers/schema.ts'
 import type { Client } from '../client.ts'
 import { EscapementError } from '../errors.ts'
 import { pause, pauseAfter } from '../request.ts'

@@ -1,5 +1,5 @@
-import type { ResultInput, UsageView } from '../../contract/run.ts'
-import type { WorkerAttempt } from '../../contract/worker.ts'
+import type { ResultInput, UsageView } from '../../features/runs/schema.ts'
+import type { WorkerAttempt } from '../../features/workers/schema.ts'
 
 /** What a function has while it works, beside its attempt. */
 export interface WorkerContext {

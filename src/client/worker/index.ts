@@ -2,4 +2,4 @@
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts'
 export { AttemptCancelled, type WorkerContext, type WorkerHandler, type WorkerLogEntry } from './handler.ts'
 export { EscapementError } from '../errors.ts'
-export type { WorkerAttempt } from '../../contract/worker.ts'
+export type { WorkerAttempt } from '../../features/workers/schema.ts'

@@ -1,4 +1,4 @@
-import type { WorkerAnswer } from '../../contract/worker.ts'
+import type { WorkerAnswer } from '../../features/workers/schema.ts'
 
 /** What is said on the way is collected so long: a model says fifty words a second. */
 const COLLECT_MS = 100

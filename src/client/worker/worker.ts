@@ -1,4 +1,4 @@
-import type { ClaimAnswer, WorkerAttempt } from '../../contract/worker.ts'
+import type { ClaimAnswer, WorkerAttempt } from '../../features/workers/schema.ts'
 import { createClient, type Client } from '../client.ts'
 import { EscapementError } from '../errors.ts'
 import { pause, pauseAfter, type ClientOptions } from '../request.ts'

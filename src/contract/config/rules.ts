@@ -1,5 +1,5 @@
-import type { Flaw } from '../../core/input.ts'
-import type { Layer } from './tree.ts'
+import type { Flaw } from '../../domain/input.ts'
+import type { Layer } from '../../platform/config/tree.ts'
 
 /** What has to hold between settings, whoever gave them. Looks at a complete layer. */
 export function crossFlaws(all: Layer): readonly Flaw[] {

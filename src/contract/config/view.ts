@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { parsed } from '../../core/input.ts'
-import { readWith } from '../fields.ts'
-import { CONFIG_KEYS } from './keys.ts'
-import type { KeyTree } from './key.ts'
-import { readChange } from './tree.ts'
+import { parsed } from '../../domain/input.ts'
+import { readWith } from '../../api/fields.ts'
+import { CONFIG_KEYS } from '../../platform/config/keys.ts'
+import type { KeyTree } from '../../platform/config/key.ts'
+import { readChange } from '../../platform/config/tree.ts'
 
 /** Who has the last word on a setting. */
 export const CONFIG_SOURCES = ['default', 'file', 'environment', 'flag', 'stored'] as const

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../refusals.ts'
+import type { RefusalCode } from '../../api/refusals.ts'
 
 /** The codes of JSON-RPC 2.0 itself. */
 export const PARSE_ERROR = -32_700

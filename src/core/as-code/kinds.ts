@@ -1,4 +1,4 @@
-import type { Permission } from '../access.ts'
+import type { Permission } from '../../domain/access/access.ts'
 
 /** The kinds of things that a document holds, in the order in which they are made: what is named comes first. */
 export const AS_CODE_KINDS = ['agents', 'targets', 'schedules', 'budgets'] as const

@@ -1,7 +1,7 @@
-import type { LaneName } from '../ids.ts'
-import { type Instant, later } from '../instant.ts'
-import type { Trigger } from '../run/run.ts'
-import { isTerminal, type RunState, type TerminalState } from '../run/run-machine.ts'
+import type { LaneName } from '../../domain/ids.ts'
+import { type Instant, later } from '../../domain/instant.ts'
+import type { Trigger } from '../../domain/run/run.ts'
+import { isTerminal, type RunState, type TerminalState } from '../../domain/run/run-machine.ts'
 
 /** Which moments of the range a backfill takes: those without a success, those that failed, or every one. */
 export const BACKFILL_CHOICES = ['missing', 'failed', 'all'] as const

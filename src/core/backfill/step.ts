@@ -1,7 +1,7 @@
-import type { ScheduleId } from '../ids.ts'
-import { later, type Instant } from '../instant.ts'
-import { because, type Why } from '../reasons.ts'
-import type { TerminalState } from '../run/run-machine.ts'
+import type { ScheduleId } from '../../domain/ids.ts'
+import { later, type Instant } from '../../domain/instant.ts'
+import { because, type Why } from '../../domain/reasons.ts'
+import type { TerminalState } from '../../domain/run/run-machine.ts'
 import type { BackfillCounts, BackfillState, BackfillTerms } from './backfill.ts'
 
 /** How far a backfill has come. */

@@ -1,5 +1,5 @@
-import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../input.ts'
-import { BUDGET_DEFAULTS, fromMicros, toMicros, type BudgetUnit } from './budget.ts'
+import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../../domain/input.ts'
+import { BUDGET_DEFAULTS, fromMicros, toMicros, type BudgetUnit } from '../../domain/budget/budget.ts'
 
 /** Sums of amounts as budgets count them stay exact up to here. */
 export const MAX_AMOUNT = 1_000_000_000_000_000

@@ -1,4 +1,4 @@
-import { toMicros, type BudgetUnit } from './budget.ts'
+import { toMicros, type BudgetUnit } from '../../domain/budget/budget.ts'
 
 /** Amounts in the units of budgets. Null: nothing was said about it. */
 export type Amounts = Readonly<Record<BudgetUnit, number | null>>

@@ -1,9 +1,9 @@
-import { NO_REPLY } from '../delivery/delivery.ts'
-import { trimBlank } from '../heartbeat/acknowledgement.ts'
-import { HEARTBEAT_DEFAULTS } from '../heartbeat/heartbeat-config.ts'
-import { isAcknowledged } from '../heartbeat/heartbeat-reply.ts'
-import type { Reason } from '../reasons.ts'
-import { withoutProposal } from './proposal.ts'
+import { NO_REPLY } from '../../domain/delivery/delivery.ts'
+import { trimBlank } from '../../domain/heartbeat/acknowledgement.ts'
+import { HEARTBEAT_DEFAULTS } from '../../domain/heartbeat/heartbeat-config.ts'
+import { isAcknowledged } from '../../domain/heartbeat/heartbeat-reply.ts'
+import type { Reason } from '../../domain/reasons.ts'
+import { withoutProposal } from '../../domain/schedule/pace/proposal.ts'
 
 /** What a run that succeeded said, as far as the pace is concerned. */
 export interface Said {

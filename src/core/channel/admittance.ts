@@ -1,4 +1,4 @@
-import { because, type Why } from '../reasons.ts'
+import { because, type Why } from '../../domain/reasons.ts'
 import { splitPeer, type HeardMessage } from './channel.ts'
 
 /** Who may speak in a channel. */

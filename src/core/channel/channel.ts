@@ -1,5 +1,5 @@
-import { type AgentId, type SessionKey, sessionKey } from '../ids.ts'
-import type { Instant } from '../instant.ts'
+import { type AgentId, type SessionKey, sessionKey } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
 
 /** Where messages come from besides the API: two messengers, and whoever can sign a request. */
 export const CHANNEL_KINDS = ['telegram', 'slack', 'hook'] as const

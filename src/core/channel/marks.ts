@@ -1,6 +1,6 @@
-import { MINUTE_MS, SECOND_MS, type Instant } from '../instant.ts'
+import { MINUTE_MS, SECOND_MS, type Instant } from '../../domain/instant.ts'
 import type { DeliveryState } from '../delivery/delivery-states.ts'
-import { isTerminal, type RunState } from '../run/run-machine.ts'
+import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
 
 /** Telegram shows that somebody types for five seconds. */
 const TYPING_EVERY_MS = 4 * SECOND_MS

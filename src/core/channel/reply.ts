@@ -1,5 +1,5 @@
-import { NO_REPLY } from '../delivery/delivery.ts'
-import type { TerminalState } from '../run/run-machine.ts'
+import { NO_REPLY } from '../../domain/delivery/delivery.ts'
+import type { TerminalState } from '../../domain/run/run-machine.ts'
 
 /** What a chat is told about a run that has ended; nothing clears what stands for an answer that does not come. */
 export interface ChatReply {

@@ -1,5 +1,5 @@
-import { templateFlaws } from '../executor/template.ts'
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { templateFlaws } from '../../executors/template.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../../domain/input.ts'
 
 /** What a million tokens cost, in whole money such as dollars. */
 export interface ChatPrices {

@@ -1,4 +1,4 @@
-import { flawed, parsed, parseFields, type Parsed } from '../input.ts'
+import { flawed, parsed, parseFields, type Parsed } from '../../domain/input.ts'
 
 /** What such a target needs to know, as it is kept. */
 type ChatSettings = Readonly<Record<string, unknown>>

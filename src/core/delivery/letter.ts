@@ -1,4 +1,4 @@
-import type { OutBody } from './message.ts'
+import type { OutBody } from '../../domain/delivery/message.ts'
 
 /** A message for people: what it is about in one line, what there is to say, and what it is found again by. */
 export interface Letter {

@@ -1,4 +1,4 @@
-import { flawed, parsed, parseFields, type Parsed } from '../input.ts'
+import { flawed, parsed, parseFields, type Parsed } from '../../domain/input.ts'
 
 /** Where mail goes, and what its subjects begin with. */
 export interface MailSettings {

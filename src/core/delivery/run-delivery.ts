@@ -1,4 +1,4 @@
-import { sessionKey, type SessionKey, type TargetId } from '../ids.ts'
+import { sessionKey, type SessionKey, type TargetId } from '../../domain/ids.ts'
 
 /**
  * Where the result of a run goes: a target of the org, the address that came with a task, back to the conversation it

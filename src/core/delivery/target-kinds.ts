@@ -1,8 +1,8 @@
 import { parseSessionSettings, parseSlackSettings, parseTelegramSettings } from './chat-settings.ts'
 import { parseMailSettings } from './mail-settings.ts'
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
-import { parseJson } from '../input-fields.ts'
-import { nearestWord } from '../nearest-word.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../../domain/input.ts'
+import { parseJson } from '../../domain/input-fields.ts'
+import { nearestWord } from '../../domain/nearest-word.ts'
 
 /** What a kind of target needs to know, as it is kept. */
 export type TargetSettings = Readonly<Record<string, unknown>>

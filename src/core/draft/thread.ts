@@ -1,6 +1,6 @@
 import { readParts } from '../words/gather.ts'
 import { understandWords, type Understood, type WordsContext } from '../words/understand.ts'
-import { type Wish, wishIn } from './wishes.ts'
+import { type Wish, wishIn } from '../../domain/draft/requests.ts'
 
 /** Something that a person has said, and what came back. */
 export interface SaidMessage {

@@ -1,5 +1,5 @@
-import { agentId, type AgentId, type ScheduleId } from '../ids.ts'
-import { INLINE_EXECUTOR_KINDS } from './kinds.ts'
+import { agentId, type AgentId, type ScheduleId } from '../../domain/ids.ts'
+import { INLINE_EXECUTOR_KINDS } from '../../executors/kinds.ts'
 
 /** The agent of a schedule that brings its executor with it: nobody made it, and no id that somebody chose looks so. */
 export const inlineAgentId = (kind: string, scheduleId: ScheduleId): AgentId => agentId(`inline:${kind}:${scheduleId}`)

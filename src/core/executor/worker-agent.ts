@@ -1,4 +1,4 @@
-import type { AgentId } from '../ids.ts'
+import type { AgentId } from '../../domain/ids.ts'
 
 /**
  * What workers perform. The runs of each such agent wait in a line of their own instead of a lane: no node ever offers

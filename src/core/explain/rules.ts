@@ -1,5 +1,5 @@
-import type { Evidence } from '../reasons.ts'
-import { RULE_FIELDS } from '../schedule/rule-fields.ts'
+import type { Evidence } from '../../domain/reasons.ts'
+import { RULE_FIELDS } from '../../domain/schedule/rule-fields.ts'
 
 /** Where a rule is documented, and which fact of the evidence is its value where the rule does not say it itself. */
 interface Documented {

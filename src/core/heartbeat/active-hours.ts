@@ -1,8 +1,8 @@
-import { isInside, parseDailyWindow, timeOfDay, windowStart, type DailyWindow } from '../time/daily-window.ts'
-import type { Parsed } from '../input.ts'
-import type { Instant } from '../instant.ts'
-import { because, type Why } from '../reasons.ts'
-import { formatTimeOfDay } from '../time/calendar.ts'
+import { isInside, parseDailyWindow, timeOfDay, windowStart, type DailyWindow } from '../../domain/time/daily-window.ts'
+import type { Parsed } from '../../domain/input.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { because, type Why } from '../../domain/reasons.ts'
+import { formatTimeOfDay } from '../../domain/time/calendar.ts'
 import type { Zone } from '../time/zone.ts'
 
 /** When a heartbeat may wake its agent. */

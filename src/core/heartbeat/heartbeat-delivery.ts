@@ -1,6 +1,6 @@
 import type { RunDelivery } from '../delivery/run-delivery.ts'
-import type { SessionKey } from '../ids.ts'
-import type { Instant } from '../instant.ts'
+import type { SessionKey } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
 
 /** Where the answer of a heartbeat goes. Whether it does, and with which words, is decided when its run ends. */
 export interface HeartbeatDelivery {

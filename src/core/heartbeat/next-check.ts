@@ -1,4 +1,4 @@
-import { later, parseInstant, SECOND_MS, type Instant } from '../instant.ts'
+import { later, parseInstant, SECOND_MS, type Instant } from '../../domain/instant.ts'
 
 /** No agent makes itself be asked more often than this, nor puts itself to sleep for longer. */
 const SOONEST_SECONDS = 1

@@ -1,4 +1,4 @@
-import type { Candidate } from './gates.ts'
+import type { Candidate } from '../../domain/queue/gates.ts'
 import { NOWHERE, reseat, seatHeap, seatIn, unseat } from './heap.ts'
 import type { Agent, AgentInLane, Bundle, Entry, Kind, Line, Places } from './line-up-places.ts'
 import { goesFirst } from './picking-order.ts'

@@ -1,5 +1,12 @@
-import type { Instant } from '../instant.ts'
-import { closedGate, explainWait, type LaneLoad, type Load, type Standing, type Wait } from './gates.ts'
+import type { Instant } from '../../domain/instant.ts'
+import {
+  closedGate,
+  explainWait,
+  type LaneLoad,
+  type Load,
+  type Standing,
+  type Wait,
+} from '../../domain/queue/gates.ts'
 import { firstOf, hold, postpone, setAside, wakeDue } from './line-up-lines.ts'
 import { placeOf } from './line-up-making.ts'
 import {

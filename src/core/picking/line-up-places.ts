@@ -1,10 +1,10 @@
-import type { BudgetLoad, Candidate, Load, Reserve, SessionLoad } from './gates.ts'
-import type { AgentId, BudgetId, LaneName, ProviderName, RunId, SessionKey } from '../ids.ts'
+import type { BudgetLoad, Candidate, Load, Reserve, SessionLoad } from '../../domain/queue/gates.ts'
+import type { AgentId, BudgetId, LaneName, ProviderName, RunId, SessionKey } from '../../domain/ids.ts'
 import type { Seated, SeatHeap } from './heap.ts'
-import type { RunFacts } from '../run/run.ts'
+import type { RunFacts } from '../../domain/run/run.ts'
 import type { ProviderLoad, ProviderStanding } from './provider-gate.ts'
 import type { RankedList } from './ranked-list.ts'
-import type { WideMap } from '../wide-map.ts'
+import type { WideMap } from '../../domain/queue/large-map.ts'
 
 /** A pending run as the line-up is told of it. */
 export interface Standee extends Pick<

@@ -1,5 +1,5 @@
-import type { ProviderName } from '../ids.ts'
-import type { Instant } from '../instant.ts'
+import type { ProviderName } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
 import { hold, list } from './line-up-lines.ts'
 import type { Agent, Line, Places, Provider } from './line-up-places.ts'
 import { isProviderClosed, isProviderFull, type ProviderLoad } from './provider-gate.ts'

@@ -1,9 +1,9 @@
-import { closedGate, type SessionLoad, type Standing } from './gates.ts'
-import { instant } from '../instant.ts'
+import { closedGate, type SessionLoad, type Standing } from '../../domain/queue/gates.ts'
+import { instant } from '../../domain/instant.ts'
 import { seatIn } from './heap.ts'
 import { offer, withdraw } from './line-up-lines.ts'
 import type { Entry, Mutable, Places, Session } from './line-up-places.ts'
-import { MAIN_LANE } from '../lanes.ts'
+import { MAIN_LANE } from '../../domain/queue/lanes.ts'
 
 /**
  * A session lets its head compete only while it has room, so whatever stands in a lane has passed the gates of its

@@ -1,7 +1,7 @@
-import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, RunId, SessionKey } from '../ids.ts'
-import type { Instant } from '../instant.ts'
-import { isTerminal } from '../run/run-machine.ts'
-import type { BudgetLoad, SessionLoad, Wait } from './gates.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, RunId, SessionKey } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
+import type { BudgetLoad, SessionLoad, Wait } from '../../domain/queue/gates.ts'
 import { NOWHERE } from './heap.ts'
 import { competeAgain, release } from './line-up-lines.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Candidate } from './gates.ts'
+import type { Candidate } from '../../domain/queue/gates.ts'
 
 /** What an org or agent has in flight in a lane, and when it was served last there: any number that grows. */
 export interface Share {

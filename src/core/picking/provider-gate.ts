@@ -1,7 +1,7 @@
-import type { ProviderName } from '../ids.ts'
-import { formatInstant, type Instant } from '../instant.ts'
+import type { ProviderName } from '../../domain/ids.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { QuotaWord } from '../quota/quota.ts'
-import { because, type Why } from '../reasons.ts'
+import { because, type Why } from '../../domain/reasons.ts'
 
 /**
  * What a provider lets through. Whoever counts its requests keeps this object right while runs start; picking only looks

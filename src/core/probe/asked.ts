@@ -1,4 +1,4 @@
-import type { CommandProbe, HttpProbe } from './probe.ts'
+import type { CommandProbe, HttpProbe } from '../../domain/probe/probe.ts'
 import type { ProbeAnswer, Sight } from './verdict.ts'
 
 /** Looks outside for a probe. Whatever is there, something comes of it: nothing is thrown. */

@@ -1,5 +1,5 @@
-import { sayCondition } from './judge-condition.ts'
-import type { Probe } from './probe.ts'
+import { sayCondition } from '../../domain/probe/check-condition.ts'
+import type { Probe } from '../../domain/probe/probe.ts'
 
 /** Who is asked, in few words and without anything that might be a credential. */
 export function subjectOf(probe: Probe): string {

@@ -1,6 +1,6 @@
-import { judgeCondition } from './judge-condition.ts'
+import { judgeCondition } from '../../domain/probe/check-condition.ts'
 import { valueAt } from './pointer.ts'
-import type { Probe } from './probe.ts'
+import type { Probe } from '../../domain/probe/probe.ts'
 
 /** What a probe can say. */
 export const PROBE_ANSWERS = ['yes', 'no', 'error'] as const

@@ -1,5 +1,5 @@
-import { providerName, type ProviderName } from '../ids.ts'
-import { flawed, parsed, type Parsed } from '../input.ts'
+import { providerName, type ProviderName } from '../../domain/ids.ts'
+import { flawed, parsed, type Parsed } from '../../domain/input.ts'
 
 /** Names stand in paths and in reasons: letters, digits and a few signs that mean nothing there. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u

@@ -1,4 +1,4 @@
-import { DAY_MS, later, MINUTE_MS, type Instant } from '../instant.ts'
+import { DAY_MS, later, MINUTE_MS, type Instant } from '../../domain/instant.ts'
 
 /** What a provider lets all its callers do together. Null: as much as they like. */
 export interface Quotas {

@@ -1,6 +1,6 @@
-import { toMicros, type BudgetUnit } from '../budget/budget.ts'
-import type { BudgetPeriod } from '../budget/budget-period.ts'
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { toMicros, type BudgetUnit } from '../../domain/budget/budget.ts'
+import type { BudgetPeriod } from '../../domain/budget/budget-period.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../../domain/input.ts'
 
 /** What everything that an owner makes may use together. */
 export interface RailBudget {

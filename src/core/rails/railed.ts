@@ -1,4 +1,4 @@
-import type { AgentId, AttemptId, RunId, ScheduleId, SessionKey } from '../ids.ts'
+import type { AgentId, AttemptId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import type { GuardRails } from './guard-rails.ts'
 
 /** From which run something comes: what woke it, what woke that, and so on. */

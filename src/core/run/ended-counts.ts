@@ -1,8 +1,8 @@
 import { isBackfilled } from '../backfill/backfill.ts'
 import { amountsUsed } from '../budget/amounts.ts'
-import type { Instant } from '../instant.ts'
-import { durationOf, type Trigger } from './run.ts'
-import { isTerminal, type RunState } from './run-machine.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { durationOf, type Trigger } from '../../domain/run/run.ts'
+import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
 
 /** How many things fell on each key. */
 export type Counts = Readonly<Record<string, number>>

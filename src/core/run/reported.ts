@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from './error-codes.ts'
+import { ERROR_CODES, type ErrorCode } from '../../domain/run/error-codes.ts'
 
 /** Names of the runtime's own for the session, the reply and the failure of an attempt. */
 export interface Reported {

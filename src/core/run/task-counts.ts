@@ -1,7 +1,7 @@
-import type { AgentId } from '../ids.ts'
-import type { Instant } from '../instant.ts'
-import { isTerminal, type RunState } from './run-machine.ts'
-import type { Trigger } from './run.ts'
+import type { AgentId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
+import type { Trigger } from '../../domain/run/run.ts'
 
 /** What is counted about tasks. */
 export const TASK_COUNTS = [

@@ -1,6 +1,14 @@
 import { inlineKindOf } from '../executor/inline-agent.ts'
-import type { RunState } from '../run/run-machine.ts'
-import { runId, scheduleId, sessionKey, type AgentId, type RunId, type ScheduleId, type SessionKey } from '../ids.ts'
+import type { RunState } from '../../domain/run/run-machine.ts'
+import {
+  runId,
+  scheduleId,
+  sessionKey,
+  type AgentId,
+  type RunId,
+  type ScheduleId,
+  type SessionKey,
+} from '../../domain/ids.ts'
 
 /** The run of a schedule that a session belongs to. */
 export interface RunOfSession {

@@ -1,5 +1,5 @@
-import { addAll } from '../long-lists.ts'
-import { bitMask, LAST_OF_MONTH, LAST_WEEKDAY, type DayRule } from './cron-expression.ts'
+import { addAll } from '../../domain/long-lists.ts'
+import { bitMask, LAST_OF_MONTH, LAST_WEEKDAY, type DayRule } from '../../domain/time/cron-expression.ts'
 import {
   complain,
   cut,

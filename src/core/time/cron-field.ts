@@ -1,4 +1,4 @@
-import { addAll } from '../long-lists.ts'
+import { addAll } from '../../domain/long-lists.ts'
 /** What is wrong with one field; the grammar adds the name under which the user sent the text. */
 export interface Complaint {
   readonly message: string

@@ -1,7 +1,7 @@
-import { addAll } from '../long-lists.ts'
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { addAll } from '../../domain/long-lists.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../../domain/input.ts'
 import { hasPlus, parseDays } from './cron-days.ts'
-import { bitMask, sharedDayRule, sixtyBits, yearTable, type CronExpression } from './cron-expression.ts'
+import { bitMask, sharedDayRule, sixtyBits, yearTable, type CronExpression } from '../../domain/time/cron-expression.ts'
 import {
   HOUR,
   isComplaint,

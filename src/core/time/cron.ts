@@ -1,6 +1,6 @@
-import { instant, type Instant } from '../instant.ts'
-import type { CronExpression } from './cron-expression.ts'
-import { countLocal, nextLocal, NONE, previousLocal } from './cron-match.ts'
+import { instant, type Instant } from '../../domain/instant.ts'
+import type { CronExpression } from '../../domain/time/cron-expression.ts'
+import { countLocal, nextLocal, NONE, previousLocal } from '../../domain/time/cron-match.ts'
 import { segmentAt, type Segment, type Zone } from './zone.ts'
 
 /**

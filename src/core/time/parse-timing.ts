@@ -1,12 +1,12 @@
-import { addAll } from '../long-lists.ts'
-import { cadenceOf, type CadenceFields } from '../cadence/cadence.ts'
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
-import { durationMs, parseMoment, type Instant } from '../instant.ts'
+import { addAll } from '../../domain/long-lists.ts'
+import { cadenceOf, type CadenceFields } from '../../domain/schedule/pace/settings.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../../domain/input.ts'
+import { durationMs, parseMoment, type Instant } from '../../domain/instant.ts'
 import type { DayMatch, DstPolicy } from './cron.ts'
 import { parseCron } from './cron-grammar.ts'
-import { parseExclusion, type Exclusion } from './exclusion.ts'
+import { parseExclusion, type Exclusion } from '../../domain/time/exclusion.ts'
 import { parseRule } from './rrule.ts'
-import { nextOccurrence, type Timing } from './timing.ts'
+import { nextOccurrence, type Timing } from '../../domain/time/timing.ts'
 import {
   findField,
   intervalOf,
@@ -16,7 +16,7 @@ import {
   ZONE_NAMES,
   type Given,
   type Input,
-} from './timing-fields.ts'
+} from '../../domain/time/timing-fields.ts'
 import { parseZone, type Zone } from './zone.ts'
 
 export interface TimingContext {

@@ -1,7 +1,7 @@
-import { instant, type Instant } from '../instant.ts'
-import { dstNotes, type DstNote } from './dst-notes.ts'
+import { instant, type Instant } from '../../domain/instant.ts'
+import { dstNotes, type DstNote } from '../../domain/time/preview.ts'
 import { sentenceFor } from './sentence.ts'
-import { occurrencesBetween, type Timing } from './timing.ts'
+import { occurrencesBetween, type Timing } from '../../domain/time/timing.ts'
 
 export interface TimingPreview {
   readonly sentence: string

@@ -1,5 +1,5 @@
-import type { Flaw } from '../input.ts'
-import type { Instant } from '../instant.ts'
+import type { Flaw } from '../../domain/input.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Zone } from './zone.ts'
 
 export interface RuleContext {

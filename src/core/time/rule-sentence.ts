@@ -1,8 +1,8 @@
-import { DAY_SECONDS, civilFromDay, formatTimeOfDay, weekdayOf } from './calendar.ts'
+import { DAY_SECONDS, civilFromDay, formatTimeOfDay, weekdayOf } from '../../domain/time/calendar.ts'
 import type { RecurrenceRule } from './rrule.ts'
-import type { Frequency } from './rrule-text.ts'
-import { localOf } from './wall-clock.ts'
-import { everyUnit, joinRuns, joinWeekdays, joinWords, MONTHS, PLACES, WEEKDAYS } from './words.ts'
+import type { Frequency } from '../../domain/time/rrule-text.ts'
+import { localOf } from '../../domain/time/wall-clock.ts'
+import { everyUnit, joinRuns, joinWeekdays, joinWords, MONTHS, PLACES, WEEKDAYS } from '../../domain/time/words.ts'
 
 /** A rule in English where it is one of the usual kind, else its text: better plain than wrong. */
 export function ruleSentence(rule: RecurrenceRule): string {

@@ -1,8 +1,8 @@
-import { instant, type Instant } from '../instant.ts'
-import { DAY_SECONDS } from './calendar.ts'
-import type { RuleParts } from './rrule-text.ts'
-import { countsElapsed, wallOf, type RuleWall, type WallSpan } from './rule-wall.ts'
-import { localOf } from './wall-clock.ts'
+import { instant, type Instant } from '../../domain/instant.ts'
+import { DAY_SECONDS } from '../../domain/time/calendar.ts'
+import type { RuleParts } from '../../domain/time/rrule-text.ts'
+import { countsElapsed, wallOf, type RuleWall, type WallSpan } from '../../domain/time/rrule-wall-clock.ts'
+import { localOf } from '../../domain/time/wall-clock.ts'
 import { segmentAt, type Segment, type Zone } from './zone.ts'
 
 /**

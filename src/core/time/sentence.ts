@@ -1,10 +1,16 @@
-import { boundsText, everyText } from '../cadence/sentence.ts'
-import { FIRST_YEAR, formatTimeOfDay } from './calendar.ts'
-import { type CronExpression, type DayRule, LAST_OF_MONTH, LAST_WEEKDAY, type SixtyBits } from './cron-expression.ts'
-import type { Exclusion } from './exclusion.ts'
+import { boundsText, everyText } from '../../domain/schedule/pace/describe.ts'
+import { FIRST_YEAR, formatTimeOfDay } from '../../domain/time/calendar.ts'
+import {
+  type CronExpression,
+  type DayRule,
+  LAST_OF_MONTH,
+  LAST_WEEKDAY,
+  type SixtyBits,
+} from '../../domain/time/cron-expression.ts'
+import type { Exclusion } from '../../domain/time/exclusion.ts'
 import { ruleSentence } from './rule-sentence.ts'
-import type { Timing } from './timing.ts'
-import { formatInZone } from './wall-clock.ts'
+import type { Timing } from '../../domain/time/timing.ts'
+import { formatInZone } from '../../domain/time/wall-clock.ts'
 import {
   bitsOf,
   counted,
@@ -16,7 +22,7 @@ import {
   MONTHS,
   PLACES,
   WEEKDAYS,
-} from './words.ts'
+} from '../../domain/time/words.ts'
 
 /** A timing in one English sentence without a full stop: "At 09:00, Monday through Friday (Europe/Berlin)". */
 export function sentenceFor(timing: Timing): string {

@@ -1,10 +1,10 @@
-import { storeCadence } from '../cadence/cadence.ts'
-import { describeFlaw } from '../input.ts'
-import { formatInstant, instant, type Instant } from '../instant.ts'
-import { formatDay } from './calendar.ts'
-import type { Exclusion } from './exclusion.ts'
+import { storeCadence } from '../../domain/schedule/pace/settings.ts'
+import { describeFlaw } from '../../domain/input.ts'
+import { formatInstant, instant, type Instant } from '../../domain/instant.ts'
+import { formatDay } from '../../domain/time/calendar.ts'
+import type { Exclusion } from '../../domain/time/exclusion.ts'
 import { parseTiming } from './parse-timing.ts'
-import type { Timing } from './timing.ts'
+import type { Timing } from '../../domain/time/timing.ts'
 import { UTC } from './zone.ts'
 
 /** A timing as plain data: the fields a user would send, with everything that was filled in written out. */

@@ -1,6 +1,6 @@
-import { nearestWord } from '../nearest-word.ts'
-import { flawed, parsed, type Parsed } from '../input.ts'
-import { DAY_SECONDS, civilFromDay, dayFromCivil } from './calendar.ts'
+import { nearestWord } from '../../domain/nearest-word.ts'
+import { flawed, parsed, type Parsed } from '../../domain/input.ts'
+import { DAY_SECONDS, civilFromDay, dayFromCivil } from '../../domain/time/calendar.ts'
 import { conventionalZoneName, isZoneNameLike } from './zone-name.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { hourInPart } from './english-terms.ts'
-import type { ClockTime, DayPart, DayRef, StepUnit } from './parts.ts'
+import { hourInPart } from '../../domain/words/english-terms.ts'
+import type { ClockTime, DayPart, DayRef, StepUnit } from '../../domain/words/parts.ts'
 
 /** The smallest pieces of Chinese about time: patterns, and what they mean. */
 const DIGITS = '零一二三四五六七八九'

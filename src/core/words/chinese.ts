@@ -21,9 +21,17 @@ import {
   weekdaysIn,
 } from './chinese-terms.ts'
 import { ENGLISH } from './english.ts'
-import { isRealDay } from './english-terms.ts'
-import { clause, type Clause, type ClockTime, type DayRef, MS, type Note, type Saying } from './parts.ts'
-import { CHINESE_PLACE_NAMES, zoneOfPlace } from './places.ts'
+import { isRealDay } from '../../domain/words/english-terms.ts'
+import {
+  clause,
+  type Clause,
+  type ClockTime,
+  type DayRef,
+  MS,
+  type Note,
+  type Saying,
+} from '../../domain/words/parts.ts'
+import { CHINESE_PLACE_NAMES, zoneOfPlace } from '../../domain/words/place-zones.ts'
 
 const both = (en: string, zh: string): Note => ({ en, zh })
 const badTime = (text: string): Note => both(`${text} is no time of day`, `${text} 不是一个时刻`)

@@ -1,5 +1,5 @@
 import { complainOf, partOf, type Said } from './gather.ts'
-import type { Complaint, Note } from './parts.ts'
+import type { Complaint, Note } from '../../domain/words/parts.ts'
 
 /** On which days, as cron and as a rule have them. Empty: every one. */
 export interface DayFields {

@@ -13,8 +13,8 @@ import {
   WEEKDAY,
   WEEKDAYS,
   weekdaysIn,
-} from './english-terms.ts'
-import { clause, type Clause, type DayRef, type Note, type Saying } from './parts.ts'
+} from '../../domain/words/english-terms.ts'
+import { clause, type Clause, type DayRef, type Note, type Saying } from '../../domain/words/parts.ts'
 
 const both = (en: string, zh: string): Note => ({ en, zh })
 

@@ -18,11 +18,19 @@ import {
   timesIn,
   UNIT,
   unitOf,
-} from './english-terms.ts'
+} from '../../domain/words/english-terms.ts'
 import { ENGLISH_DAYS, ENGLISH_EXCEPTIONS, EVERY, numbersIn, ofDay } from './english-days.ts'
-import { clause, type Clause, type ClockTime, type DayPart, MS, type Note, type Saying } from './parts.ts'
-import { nearestWord } from '../nearest-word.ts'
-import { isAmbiguousZone, MOST_WORDS, PLACE_WORDS, zoneOfPlace } from './places.ts'
+import {
+  clause,
+  type Clause,
+  type ClockTime,
+  type DayPart,
+  MS,
+  type Note,
+  type Saying,
+} from '../../domain/words/parts.ts'
+import { nearestWord } from '../../domain/nearest-word.ts'
+import { isAmbiguousZone, MOST_WORDS, PLACE_WORDS, zoneOfPlace } from '../../domain/words/place-zones.ts'
 
 const both = (en: string, zh: string): Note => ({ en, zh })
 

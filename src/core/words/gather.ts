@@ -1,7 +1,7 @@
-import { addAll } from '../long-lists.ts'
+import { addAll } from '../../domain/long-lists.ts'
 import { CHINESE } from './chinese.ts'
 import { ENGLISH } from './english.ts'
-import type { Clause, ClockTime, Complaint, DayPart, Language, Note, Part, Saying } from './parts.ts'
+import type { Clause, ClockTime, Complaint, DayPart, Language, Note, Part, Saying } from '../../domain/words/parts.ts'
 
 type PartOf<Kind extends Saying['kind']> = Extract<Part, { readonly kind: Kind }>
 

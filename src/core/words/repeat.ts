@@ -1,12 +1,12 @@
-import { formatInstant, type Instant } from '../instant.ts'
-import { DAY_SECONDS, formatDay } from '../time/calendar.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { DAY_SECONDS, formatDay } from '../../domain/time/calendar.ts'
 import { parseTiming } from '../time/parse-timing.ts'
-import { nextOccurrence } from '../time/timing.ts'
-import { localDayOf } from '../time/wall-clock.ts'
+import { nextOccurrence } from '../../domain/time/timing.ts'
+import { localDayOf } from '../../domain/time/wall-clock.ts'
 import { cronDays, dayFieldsOf, ruleDays, saysDays, type DayFields } from './day-fields.ts'
 import { complainOf, partOf, type Said } from './gather.ts'
-import { type Composed, momentOf, type Place, timesMeant } from './moments.ts'
-import type { Complaint, Note } from './parts.ts'
+import { type Composed, momentOf, type Place, timesMeant } from '../../domain/words/times.ts'
+import type { Complaint, Note } from '../../domain/words/parts.ts'
 import { cronOfTimes, productOf } from './within-day.ts'
 
 const note = (en: string, zh: string): Note => ({ en, zh })

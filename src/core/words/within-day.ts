@@ -1,8 +1,8 @@
-import { DAY_SECONDS, formatTimeOfDay } from '../time/calendar.ts'
+import { DAY_SECONDS, formatTimeOfDay } from '../../domain/time/calendar.ts'
 import { cronDays, type DayFields, dayFieldsOf, saysDays } from './day-fields.ts'
 import { complainOf, partOf, type Said } from './gather.ts'
-import { bareNote, type Composed } from './moments.ts'
-import type { ClockTime, Complaint, Note } from './parts.ts'
+import { bareNote, type Composed } from '../../domain/words/times.ts'
+import type { ClockTime, Complaint, Note } from '../../domain/words/parts.ts'
 
 const SECONDS = { second: 1, minute: 60, hour: 3600 } as const
 const DAY = 86_400

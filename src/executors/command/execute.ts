@@ -7,10 +7,10 @@ import {
   isInside,
   type CommandOptions,
   type CommandRules,
-} from '../../core/executor/command-options.ts'
-import { COMMAND } from '../../core/executor/kinds/command.ts'
-import { asText, fillJson } from '../../core/executor/template.ts'
-import { RESULT_STATUSES } from '../../core/run/outcome.ts'
+} from './options.ts'
+import { COMMAND } from './kind.ts'
+import { asText, fillJson } from '../template.ts'
+import { RESULT_STATUSES } from '../../domain/run/outcome.ts'
 import type { Perform } from '../host.ts'
 import { strangerOf } from './account.ts'
 import { runProcess, type ProcessEnd, type ProcessRequest } from './process.ts'

@@ -1,6 +1,6 @@
 import type { Invitation } from '../../core/rails/invitation.ts'
-import type { ErrorCode } from '../../core/run/error-codes.ts'
-import { asBusy, outcomeOfHttpStatus, type Outcome } from '../../core/run/outcome.ts'
+import type { ErrorCode } from '../../domain/run/error-codes.ts'
+import { asBusy, outcomeOfHttpStatus, type Outcome } from '../../domain/run/outcome.ts'
 import { isErrorCode, reportedBy } from '../../core/run/reported.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
 

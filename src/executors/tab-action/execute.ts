@@ -1,5 +1,5 @@
-import { outcomeOfHttpStatus } from '../../core/run/outcome.ts'
-import { createMask } from '../../core/secret/mask.ts'
+import { outcomeOfHttpStatus } from '../../domain/run/outcome.ts'
+import { createMask } from '../../domain/secret/mask.ts'
 import type { OutboundAnswer } from '../../outbound/request.ts'
 import type { Outbound } from '../../outbound/send.ts'
 import { retryAfterMs } from '../../outbound/retry-after.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PACKAGE_ROOT } from '../../package-root.ts'
+import { PACKAGE_ROOT } from '../../platform/package-root.ts'
 
 const BUILT = fileURLToPath(new URL('dist/ui', PACKAGE_ROOT))
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { hasTag } from '../entity-tag.ts'
-import { refuseOthers } from '../routes.ts'
+import { hasTag } from '../../server/http/entity-tag.ts'
+import { refuseOthers } from '../../server/http/routes.ts'
 import { readConsoleFiles, type ConsoleFile, type Encoding } from './files.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { codesOf } from '../../contract/openapi.ts'
-import type { OperationSpec } from '../../contract/operation.ts'
-import { fieldWords, typeWords, type DescribedShape } from '../../contract/type-words.ts'
-import { html, NOTHING, prose, type Html } from './html.ts'
+import { codesOf } from '../../operations/openapi.ts'
+import type { OperationSpec } from '../../api/operation.ts'
+import { fieldWords, typeWords, type DescribedShape } from '../../api/enum-words.ts'
+import { html, NOTHING, prose, type Html } from '../../server/docs/html.ts'
 
 /** As much of an operation of the OpenAPI document as the page shows. */
 export interface DescribedOperation {

@@ -1,9 +1,9 @@
-import type { OpenApiDocument } from '../../contract/openapi.ts'
-import type { OperationTable } from '../../contract/operation.ts'
-import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from '../../contract/refusals.ts'
-import type { DescribedShape } from '../../contract/type-words.ts'
-import { ERROR_CODES } from '../../core/run/error-codes.ts'
-import { html, Html } from './html.ts'
+import type { OpenApiDocument } from '../../operations/openapi.ts'
+import type { OperationTable } from '../../api/operation.ts'
+import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from '../../api/refusals.ts'
+import type { DescribedShape } from '../../api/enum-words.ts'
+import { ERROR_CODES } from '../../domain/run/error-codes.ts'
+import { html, Html } from '../../server/docs/html.ts'
 import { operationView, shapeView, type DescribedOperation } from './operation.ts'
 
 /** Written apart: inside a template the transpiler replaces the end of a script by a helper that is not installed. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Wanted } from './filter.ts'
+import type { Wanted } from '../../server/events/filter.ts'
 import { wholeTurn, type Position } from './position.ts'
 
 /** More waits for them than they may leave waiting, or they have taken nothing at all for a while. */

@@ -1,7 +1,7 @@
 import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
 import type { Client } from './client.ts'
-import { isWanted, runIn, sessionIn, type Wanted } from './filter.ts'
+import { isWanted, runIn, sessionIn, type Wanted } from '../../server/events/filter.ts'
 
 /** Those who want the same, and what they have not been sent yet. */
 export interface Group {

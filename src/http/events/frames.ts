@@ -1,6 +1,6 @@
 import type { ResetView } from '../../contract/event.ts'
-import type { OrgId } from '../../core/ids.ts'
-import { formatInstant } from '../../core/instant.ts'
+import type { OrgId } from '../../domain/ids.ts'
+import { formatInstant } from '../../domain/instant.ts'
 import type { Happened, ToldTurn } from '../../service/events.ts'
 
 /** A turn, with the text of its events for the wire. */

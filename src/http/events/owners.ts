@@ -1,8 +1,8 @@
-import type { OrgId, RunId } from '../../core/ids.ts'
-import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
+import type { OrgId, RunId } from '../../domain/ids.ts'
+import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
 import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
-import { runIn } from './filter.ts'
+import { runIn } from '../../server/events/filter.ts'
 
 /** Whose the runs are that events are about. */
 export interface Owners {

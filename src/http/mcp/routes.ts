@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../contract/rpc/errors.ts'
-import { Refusal } from '../../contract/refusals.ts'
+import { Refusal } from '../../api/refusals.ts'
 import { batchFull, createBatchRoom } from '../answer-memory.ts'
-import { goneSignal, type Exchange } from '../exchange.ts'
-import { readJsonBody } from '../json-body.ts'
+import { goneSignal, type Exchange } from '../../server/http/exchange.ts'
+import { readJsonBody } from '../../server/http/json-body.ts'
 import { readKey } from '../../operations/perform.ts'
-import { chargeRequest } from '../rate-limit.ts'
-import { gateOf, refuseOthers, type Routing } from '../routes.ts'
-import { MOST_IN_BATCH } from '../rpc/answer.ts'
+import { chargeRequest } from '../../server/http/rate-limit.ts'
+import { gateOf, refuseOthers, type Routing } from '../../server/http/routes.ts'
+import { MOST_IN_BATCH } from '../../server/rpc/answer.ts'
 import { performTool, refusedTool } from './perform.ts'
 
 const MCP_PATH = '/mcp'
@@ -41,7 +41,7 @@ async function answer(routing: Routing, exchange: Exchange): Promise<FastifyRepl
   const call = callerOf(routing, { ...exchange, isBatch: Array.isArray(body) })
   const signal = goneSignal(reply)
   // Loaded with the first message: who speaks no MCP does not wait for it.
-  const { answerPost } = await import('./exchange.ts')
+  const { answerPost } = await import('../../server/mcp/answer.ts')
   const asked = { headers: headersOf(request), body, signal, version: ctx.version, call }
   const { status, headers, text } = await answerPost(asked)
   reply.code(status).headers(headers)

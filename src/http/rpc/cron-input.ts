@@ -1,7 +1,7 @@
 import type { CreateParams, CronScheduleParams, PatchParams } from '../../contract/rpc/params.ts'
-import { invalid, Refusal } from '../../contract/refusals.ts'
+import { invalid, Refusal } from '../../api/refusals.ts'
 import type { ScheduleInput } from '../../contract/schedule.ts'
-import type { Flaw } from '../../core/input.ts'
+import type { Flaw } from '../../domain/input.ts'
 
 /** The empty text says nothing in GoClaw. */
 const said = (text: string | null | undefined): string | undefined =>

@@ -1,5 +1,5 @@
 import type { CronJob, CronJobSchedule, CronRunEntry, CronRunStatus } from '../../contract/rpc/cron.ts'
-import type { RunView } from '../../contract/run.ts'
+import type { RunView } from '../../features/runs/schema.ts'
 import type { ScheduleView } from '../../contract/schedule.ts'
 
 const msOf = (moment: string): number => Date.parse(moment)

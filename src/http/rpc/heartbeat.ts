@@ -1,8 +1,8 @@
-import type { HeartbeatInput, HeartbeatLogView, HeartbeatView } from '../../contract/heartbeat.ts'
+import type { HeartbeatInput, HeartbeatLogView, HeartbeatView } from '../../features/heartbeats/schema.ts'
 import type { HeartbeatSetParams } from '../../contract/rpc/params.ts'
 import type { RpcHeartbeat, RpcHeartbeatEntry } from '../../contract/rpc/heartbeat.ts'
-import { invalid, Refusal } from '../../contract/refusals.ts'
-import type { Flaw } from '../../core/input.ts'
+import { invalid, Refusal } from '../../api/refusals.ts'
+import type { Flaw } from '../../domain/input.ts'
 
 /** The change of a heartbeat that the params of `heartbeat.set` ask for. What is left out stays. */
 export function heartbeatChange(params: HeartbeatSetParams, current: HeartbeatView): HeartbeatInput {

@@ -1,5 +1,5 @@
-import { RPC_METHODS, type RpcMethodName } from '../../http/rpc/methods.ts'
-import { nearestWord } from '../../core/nearest-word.ts'
+import { RPC_METHODS, type RpcMethodName } from '../../server/rpc/methods.ts'
+import { nearestWord } from '../../domain/nearest-word.ts'
 
 /** The method of a name. GoClaw's document names the methods of cron without `cron.`, so those are taken too. */
 export function methodNamed(name: string): RpcMethodName | null {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { refuseOthers, gateOf, type Routing } from '../routes.ts'
+import { refuseOthers, gateOf, type Routing } from '../../server/http/routes.ts'
 import { readKey } from '../../operations/perform.ts'
-import { chargeRequest } from '../rate-limit.ts'
-import { answerRpc } from './answer.ts'
+import { chargeRequest } from '../../server/http/rate-limit.ts'
+import { answerRpc } from '../../server/rpc/answer.ts'
 
 export const RPC_PATH = '/rpc'
 

@@ -1,8 +1,8 @@
-import type { OperationTable } from '../../operations/operation.ts'
-import { taskOperations } from '../../operations/tasks.ts'
-import { Refusal } from '../../contract/refusals.ts'
-import { readJsonBody } from '../json-body.ts'
-import { addRoutes, type Routing } from '../routes.ts'
+import type { OperationTable } from '../../operations/handler.ts'
+import { taskOperations } from '../../features/tasks/routes.ts'
+import { Refusal } from '../../api/refusals.ts'
+import { readJsonBody } from '../../server/http/json-body.ts'
+import { addRoutes, type Routing } from '../../server/http/routes.ts'
 
 const chosen = (table: OperationTable, isWanted: (facade: boolean) => boolean): OperationTable =>
   Object.fromEntries(Object.entries(table).filter(([, spec]) => isWanted(spec.facade === true)))

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { REFUSAL_TITLES, type Refusal } from '../../contract/refusals.ts'
+import { REFUSAL_TITLES, type Refusal } from '../../api/refusals.ts'
 import { facadeCodeOf } from '../../contract/task-errors.ts'
-import type { TaskError } from '../../contract/task.ts'
+import type { TaskError } from '../../features/tasks/schema.ts'
 import { problemOf } from '../problem.ts'
 
 /** The media type of everything the façade says, refusals included. */

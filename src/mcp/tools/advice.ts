@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../contract/refusals.ts'
+import type { RefusalCode } from '../../api/refusals.ts'
 
 /** What a model can do about a refusal. Where nothing is said, the sentence of the refusal says it. */
 const ADVICE: Partial<Readonly<Record<RefusalCode | 'UNREACHABLE' | 'BAD_ANSWER', string>>> = {

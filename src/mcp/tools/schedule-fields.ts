@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { scheduleFields as fields } from '../../contract/schedule-fields.ts'
 import type { ScheduleInput } from '../../contract/schedule.ts'
-import { anyObject } from '../../contract/common.ts'
+import { anyObject } from '../../api/common.ts'
 
 /** The fields of a schedule that tools take, in the schemas of the API, each with what a model has to know of it. */
 export const toolFields = {

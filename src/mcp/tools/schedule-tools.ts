@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
-import type { Page } from '../../contract/page.ts'
+import { SCHEDULE_STATES } from '../../domain/schedule/lifecycle.ts'
+import type { Page } from '../../api/page.ts'
 import type { PreviewView } from '../../contract/schedule-preview.ts'
 import type { RunNowAnswer, ScheduleView } from '../../contract/schedule.ts'
-import { givenMoment, id, paging } from '../../contract/common.ts'
+import { givenMoment, id, paging } from '../../api/common.ts'
 import { SAYS_ONCE, saysOnce, scheduleInputOf, toolFields } from './schedule-fields.ts'
 import { sayOf, tellSchedule, toldSchedule, withNotes } from './shapes.ts'
-import { asking, READS, tool } from './tool.ts'
+import { asking, READS, tool } from '../../server/mcp/tools/tool.ts'
 
 const scheduleId = id.describe('The id of a schedule, as schedule_create and schedule_list tell it: "sch_…"')
 /** The API has it in the path, where it is `id`. */

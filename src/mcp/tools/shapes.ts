@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { RUN_STATES } from '../../core/run/run-machine.ts'
-import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
+import { RUN_STATES } from '../../domain/run/run-machine.ts'
+import { SCHEDULE_STATES } from '../../domain/schedule/lifecycle.ts'
 import type { ScheduleView } from '../../contract/schedule.ts'
 import type { Shape } from '../../contract/shape.ts'
-import { cut } from './tool.ts'
+import { cut } from '../../server/mcp/tools/tool.ts'
 
 /** A schedule as tools tell it: what a model needs to decide what to do next, and no more. */
 export const toldSchedule = z.strictObject({

@@ -1,7 +1,7 @@
 import type { Fields } from '../../core/as-code/same.ts'
-import type { BudgetScope } from '../../core/budget/budget.ts'
-import { BUDGET_DEFAULTS } from '../../core/budget/budget.ts'
-import type { BudgetRow } from '../../store/budgets.ts'
+import type { BudgetScope } from '../../domain/budget/budget.ts'
+import { BUDGET_DEFAULTS } from '../../domain/budget/budget.ts'
+import type { BudgetRow } from '../../features/budgets/store.ts'
 import { settingsOf } from '../budget-view.ts'
 
 /** A budget in the names of the API, with every default written out. */

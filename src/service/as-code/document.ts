@@ -1,8 +1,8 @@
-import type { AsCodeDocument, UnreadDocument } from '../../contract/as-code.ts'
-import { invalid } from '../../contract/refusals.ts'
+import type { AsCodeDocument, UnreadDocument } from '../../features/as-code/schema.ts'
+import { invalid } from '../../api/refusals.ts'
 import { AS_CODE_KINDS, type AsCodeKind } from '../../core/as-code/kinds.ts'
 import type { Fields } from '../../core/as-code/same.ts'
-import { parseJson } from '../../core/input-fields.ts'
+import { parseJson } from '../../domain/input-fields.ts'
 import { withDurations } from './durations.ts'
 
 /** One item of a document: what it is made from, which one it says it is, and where it stands. */

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../contract/config/duration.ts'
+import { parseDuration } from '../../domain/duration.ts'
 import { isFields, type Fields } from '../../core/as-code/same.ts'
 
 /** What is inside these belongs to whoever wrote it: a text there is a text. */

@@ -1,7 +1,7 @@
 import { meaningsOf, type Called, type Meaning, type Sought } from '../../core/as-code/match.ts'
 import { KIND_FACTS } from '../../core/as-code/kinds.ts'
-import type { Flaw } from '../../core/input.ts'
-import { idTimeOf, ID_PREFIXES, type IdKind } from '../ids.ts'
+import type { Flaw } from '../../domain/input.ts'
+import { idTimeOf, ID_PREFIXES, type IdKind } from '../../engine/ids.ts'
 import { pointerOf, type Item } from './document.ts'
 import type { Context } from './wanted.ts'
 

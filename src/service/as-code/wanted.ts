@@ -1,16 +1,16 @@
-import { Refusal } from '../../contract/refusals.ts'
+import { Refusal } from '../../api/refusals.ts'
 import { changedNames, differences, type Difference } from '../../core/as-code/compare.ts'
 import { isFields, type Fields } from '../../core/as-code/same.ts'
-import type { Permission } from '../../core/access.ts'
+import type { Permission } from '../../domain/access/access.ts'
 import { MASK } from '../../core/executor/masked.ts'
-import type { Flaw } from '../../core/input.ts'
-import type { Instant } from '../../core/instant.ts'
+import type { Flaw } from '../../domain/input.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Caller } from '../caller.ts'
 import type { Desk } from '../desk/desk.ts'
 import type { Ports } from '../ports.ts'
 import type { Work } from '../turn-port.ts'
 import type { Item } from './document.ts'
-import type { Stored } from './stored.ts'
+import type { Stored } from '../../features/as-code/stored.ts'
 
 /** What a document is compared with, and on whose behalf. */
 export interface Context {

@@ -1,9 +1,9 @@
 import { BACKFILL_PRIORITY } from '../../core/backfill/backfill.ts'
 import { countEnded, decideStep, type StepFacts } from '../../core/backfill/step.ts'
-import type { OrgId, RunId } from '../../core/ids.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
-import { because } from '../../core/reasons.ts'
-import { jobRunIdOf } from '../../core/schedule/occurrence-key.ts'
+import type { OrgId, RunId } from '../../domain/ids.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { because } from '../../domain/reasons.ts'
+import { jobRunIdOf } from '../../domain/schedule/occurrence-key.ts'
 import {
   type BackfillRow,
   loadBackfill,
@@ -12,7 +12,7 @@ import {
   loadOpenBackfills,
   type OpenBackfill,
   saveBackfill,
-} from '../../store/backfills.ts'
+} from '../../features/backfill/store.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { closedBudget } from '../desk/budgets.ts'

@@ -1,24 +1,24 @@
-import type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from '../../contract/backfill.ts'
-import type { Page } from '../../contract/page.ts'
-import { invalid, Refusal } from '../../contract/refusals.ts'
+import type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from '../../features/backfill/schema.ts'
+import type { Page } from '../../api/page.ts'
+import { invalid, Refusal } from '../../api/refusals.ts'
 import { throughputOf } from '../../core/backfill/backfill.ts'
-import { type OrgId, scheduleId } from '../../core/ids.ts'
-import { collectFlaws } from '../../core/input-fields.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
-import { because, explainWhy } from '../../core/reasons.ts'
+import { type OrgId, scheduleId } from '../../domain/ids.ts'
+import { collectFlaws } from '../../domain/input-fields.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { because, explainWhy } from '../../domain/reasons.ts'
 import {
   type BackfillRow,
   insertBackfill,
   listBackfills,
   loadBackfill,
   loadRunningBackfill,
-} from '../../store/backfills.ts'
+} from '../../features/backfill/store.ts'
 import type { Connection } from '../../store/database.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'
-import { acted, actorOf } from '../audit-entry.ts'
+import { acted, actorOf } from '../../features/audit/entry.ts'
 import type { Caller } from '../caller.ts'
-import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
+import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../../platform/db/cursor.ts'
 import { cancelRun } from '../desk/cancel.ts'
 import type { Desk } from '../desk/desk.ts'
 import { agentOn } from '../desk/runs.ts'

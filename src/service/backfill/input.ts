@@ -1,9 +1,9 @@
-import type { BackfillInput } from '../../contract/backfill.ts'
-import { invalid } from '../../contract/refusals.ts'
+import type { BackfillInput } from '../../features/backfill/schema.ts'
+import { invalid } from '../../api/refusals.ts'
 import { BACKFILL_DEFAULTS, type BackfillTerms } from '../../core/backfill/backfill.ts'
-import { formatInstant, momentIn, type Instant } from '../../core/instant.ts'
-import { meantLane } from '../../core/lanes.ts'
-import type { Flaw } from '../../core/input.ts'
+import { formatInstant, momentIn, type Instant } from '../../domain/instant.ts'
+import { meantLane } from '../../domain/queue/lanes.ts'
+import type { Flaw } from '../../domain/input.ts'
 
 /** What is asked for, with all that was left unsaid; refused when the range is none. */
 export function readTerms(input: BackfillInput, now: Instant): BackfillTerms {

@@ -1,6 +1,6 @@
-import type { ChannelCredentials, OpenChannel } from '../../core/channel/services.ts'
-import type { ChannelId, OrgId } from '../../core/ids.ts'
-import type { ChannelRow } from '../../store/channels.ts'
+import type { ChannelCredentials, OpenChannel } from '../../domain/channel/services.ts'
+import type { ChannelId, OrgId } from '../../domain/ids.ts'
+import type { ChannelRow } from '../../features/channels/store.ts'
 import type { Ports } from '../ports.ts'
 import type { SealedPlace } from '../secret/vault-port.ts'
 

@@ -1,7 +1,7 @@
-import type { ChannelView } from '../../contract/channel.ts'
-import { SECRETS_OF } from '../../core/channel/channel-settings.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
-import type { ChannelRow } from '../../store/channels.ts'
+import type { ChannelView } from '../../features/channels/schema.ts'
+import { SECRETS_OF } from '../../domain/channel/channel-settings.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import type { ChannelRow } from '../../features/channels/store.ts'
 import { momentOrNull } from '../schedule-view.ts'
 
 /** A channel as every surface shows it. */

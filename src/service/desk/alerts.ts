@@ -5,11 +5,11 @@ import {
   type AlertDecision,
   type OpenAlerts,
   type ScheduleAlertKind,
-} from '../../core/alerts.ts'
+} from '../../domain/alerts.ts'
 import { isBackfilled } from '../../core/backfill/backfill.ts'
-import { because, type Why } from '../../core/reasons.ts'
-import type { OccurrencePlan } from '../../core/schedule/occurrences.ts'
-import type { AlertChange } from '../../store/alerts.ts'
+import { because, type Why } from '../../domain/reasons.ts'
+import type { OccurrencePlan } from '../../domain/schedule/occurrences.ts'
+import type { AlertChange } from '../../features/alerts/store.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { Desk } from './desk.ts'

@@ -1,7 +1,7 @@
 import { isBackfilled } from '../../core/backfill/backfill.ts'
-import { isWaitingWork } from '../../core/run/run.ts'
-import { isHeld } from '../../core/schedule/held.ts'
-import type { Clearing, ClearingSubject } from '../../store/clearings.ts'
+import { isWaitingWork } from '../../domain/run/run.ts'
+import { isHeld } from '../../domain/schedule/held.ts'
+import type { Clearing, ClearingSubject } from '../../engine/commands/cancel-waiting-store.ts'
 import type { RunRow } from '../../store/run-row.ts'
 
 /** Sessions and schedules whose older waiting runs are being cancelled in pieces, by name. */

@@ -1,5 +1,5 @@
-import type { Why } from '../../core/reasons.ts'
-import type { Clearing, ClearingSubject } from '../../store/clearings.ts'
+import type { Why } from '../../domain/reasons.ts'
+import type { Clearing, ClearingSubject } from '../../engine/commands/cancel-waiting-store.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { clearingName, isCovered } from './cleared.ts'
 import type { Desk } from './desk.ts'

@@ -1,10 +1,10 @@
-import { periodBounds } from '../../core/budget/budget-period.ts'
-import { type DailyRuns, overDailyRuns } from '../../core/admission.ts'
-import { budgetId, type BudgetId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
-import type { Why } from '../../core/reasons.ts'
+import { periodBounds } from '../../domain/budget/budget-period.ts'
+import { type DailyRuns, overDailyRuns } from '../../domain/admission/admission.ts'
+import { budgetId, type BudgetId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { Why } from '../../domain/reasons.ts'
 import type { Zone } from '../../core/time/zone.ts'
-import type { PeriodUse } from '../../store/budgets.ts'
+import type { PeriodUse } from '../../features/budgets/store.ts'
 import type { CountedDay, Desk } from './desk.ts'
 
 /** Under this name the runs of a day are counted where budgets are counted. No budget has it. */

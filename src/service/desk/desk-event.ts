@@ -1,7 +1,7 @@
-import type { RunId, ScheduleId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
-import type { Why } from '../../core/reasons.ts'
-import type { OccurrenceKey } from '../../core/schedule/occurrence-key.ts'
+import type { RunId, ScheduleId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { Why } from '../../domain/reasons.ts'
+import type { OccurrenceKey } from '../../domain/schedule/occurrence-key.ts'
 import type { AttemptRow } from '../../store/attempts.ts'
 
 /** Something that happened in a turn. Other nodes learn from these what to read again. */

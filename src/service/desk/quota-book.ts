@@ -1,8 +1,8 @@
 import { amountsUsed } from '../../core/budget/amounts.ts'
-import type { AgentId, ProviderName, RunId } from '../../core/ids.ts'
+import type { AgentId, ProviderName, RunId } from '../../domain/ids.ts'
 import type { ProviderLoad } from '../../core/picking/provider-gate.ts'
 import type { Quotas, QuotaState } from '../../core/quota/quota.ts'
-import type { RunUsage } from '../../store/usages.ts'
+import type { RunUsage } from '../../features/budgets/usage-store.ts'
 
 /** What is known of the providers of an org that has any. */
 export interface QuotaBook {

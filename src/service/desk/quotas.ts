@@ -1,7 +1,7 @@
 import { amountsStated, amountsUsed } from '../../core/budget/amounts.ts'
-import { reserveFor } from '../../core/budget/budget.ts'
-import { budgetId, type AgentId, type BudgetId, type ProviderName } from '../../core/ids.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
+import { reserveFor } from '../../domain/budget/budget.ts'
+import { budgetId, type AgentId, type BudgetId, type ProviderName } from '../../domain/ids.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { ProviderLoad } from '../../core/picking/provider-gate.ts'
 import {
   chargeAttempt,
@@ -12,10 +12,10 @@ import {
   succeed,
   type QuotaState,
 } from '../../core/quota/quota.ts'
-import type { Outcome } from '../../core/run/outcome.ts'
-import { isInFlight } from '../../core/run/run.ts'
-import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
-import type { ProviderRow } from '../../store/providers.ts'
+import type { Outcome } from '../../domain/run/outcome.ts'
+import { isInFlight } from '../../domain/run/run.ts'
+import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
+import type { ProviderRow } from '../../features/providers/store.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { Desk } from './desk.ts'
 import { bookTokens, type ProviderOnDesk, type QuotaBook } from './quota-book.ts'

@@ -1,4 +1,4 @@
-import type { SessionKey } from '../../core/ids.ts'
+import type { SessionKey } from '../../domain/ids.ts'
 import { runOfSession, sessionOfRun } from '../../core/session/run-session.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { putRun, takeRun, type Desk } from './desk.ts'

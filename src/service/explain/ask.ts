@@ -1,8 +1,8 @@
-import type { Explanation, ExplainQuery } from '../../contract/explain.ts'
-import { invalid } from '../../contract/refusals.ts'
-import type { Permission } from '../../core/access.ts'
-import { explainTime } from './moment.ts'
-import type { Asker, Reading } from './occurrence.ts'
+import type { Explanation, ExplainQuery } from '../../features/explain/schema.ts'
+import { invalid } from '../../api/refusals.ts'
+import type { Permission } from '../../domain/access/access.ts'
+import { explainTime } from '../../features/explain/time.ts'
+import type { Asker, Reading } from '../../features/explain/occurrence.ts'
 import { explainThing } from './thing.ts'
 
 /** What a key with guard rails may see of an org, whatever its role permits; everything else is not there for it. */

@@ -1,8 +1,8 @@
-import type { ExplainAsked, ExplainQuery, ZoneSource } from '../../contract/explain.ts'
-import { flawed, parsed, type Parsed } from '../../core/input.ts'
-import { DAY_MS, earlier, formatInstant, later, parseInstant, SECOND_MS, type Instant } from '../../core/instant.ts'
-import { DAY_SECONDS, dayFromText } from '../../core/time/calendar.ts'
-import { formatInZone, instantOf, localDayOf, localOf } from '../../core/time/wall-clock.ts'
+import type { ExplainAsked, ExplainQuery, ZoneSource } from '../../features/explain/schema.ts'
+import { flawed, parsed, type Parsed } from '../../domain/input.ts'
+import { DAY_MS, earlier, formatInstant, later, parseInstant, SECOND_MS, type Instant } from '../../domain/instant.ts'
+import { DAY_SECONDS, dayFromText } from '../../domain/time/calendar.ts'
+import { formatInZone, instantOf, localDayOf, localOf } from '../../domain/time/wall-clock.ts'
 import { UTC, type Zone } from '../../core/time/zone.ts'
 
 /** A moment that is asked about, and how it was read. */

@@ -1,7 +1,7 @@
-import { formatInstant, type Instant } from '../../core/instant.ts'
-import { because, type Why } from '../../core/reasons.ts'
-import type { AuditRow } from '../../store/audit.ts'
-import { TIMING_FIELDS } from '../../core/time/timing-fields.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { because, type Why } from '../../domain/reasons.ts'
+import type { AuditRow } from '../../features/audit/store.ts'
+import { TIMING_FIELDS } from '../../domain/time/timing-fields.ts'
 
 /** What was done to a schedule, newest first, as the audit log has it. */
 export type ScheduleAudits = readonly AuditRow[]

@@ -1,6 +1,6 @@
-import type { ExplainLink, LinkKind } from '../../contract/explain.ts'
+import type { ExplainLink, LinkKind } from '../../features/explain/schema.ts'
 import type { RunRecord } from '../../store/run-record.ts'
-import { ID_PREFIXES } from '../ids.ts'
+import { ID_PREFIXES } from '../../engine/ids.ts'
 
 type Place = (id: string) => Pick<ExplainLink, 'api' | 'console'>
 

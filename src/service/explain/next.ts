@@ -1,7 +1,7 @@
-import type { ExplainAction, ExplainNext } from '../../contract/explain.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
-import type { Why } from '../../core/reasons.ts'
-import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
+import type { ExplainAction, ExplainNext } from '../../features/explain/schema.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import type { Why } from '../../domain/reasons.ts'
+import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
 import type { RunRecord } from '../../store/run-record.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 

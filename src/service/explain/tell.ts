@@ -1,7 +1,7 @@
-import type { ExplainFinding, ExplainPolicy, FindingKind } from '../../contract/explain.ts'
+import type { ExplainFinding, ExplainPolicy, FindingKind } from '../../features/explain/schema.ts'
 import { readRule } from '../../core/explain/rules.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
-import { explainWhy, whyOf, type Why } from '../../core/reasons.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { explainWhy, whyOf, type Why } from '../../domain/reasons.ts'
 import { evidenceLinks, onlyOnce } from './links.ts'
 
 /** The rule of a reason, with its value and where it is documented. */

@@ -1,7 +1,7 @@
-import type { ForecastSource } from '../../contract/forecast.ts'
+import type { ForecastSource } from '../../features/forecast/schema.ts'
 import { type Amounts, amountsStated, amountsUsed } from '../../core/budget/amounts.ts'
-import { type BudgetUnit, reserveUnder } from '../../core/budget/budget.ts'
-import { plannedTiming } from '../../core/cadence/pace.ts'
+import { type BudgetUnit, reserveUnder } from '../../domain/budget/budget.ts'
+import { plannedTiming } from '../../domain/schedule/pace/pace.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { type ExpectedUse, guessUse, type UseSource } from '../../core/forecast/expected-use.ts'
 import {
@@ -12,15 +12,15 @@ import {
   type PlannedSchedule,
   type RunsPerDay,
   scheduledRuns,
-} from '../../core/forecast/runs-per-day.ts'
-import type { AgentId, OrgId, ScheduleId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
-import { addAll, largest } from '../../core/long-lists.ts'
+} from '../../domain/forecast/runs-per-day.ts'
+import type { AgentId, OrgId, ScheduleId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { addAll, largest } from '../../domain/long-lists.ts'
 import { heartbeatSubject, startedShare } from '../../core/probe/asked.ts'
-import type { BudgetOnRecord } from '../../store/budgets.ts'
+import type { BudgetOnRecord } from '../../features/budgets/store.ts'
 import type { Connection } from '../../store/database.ts'
-import { loadEnabledHeartbeats } from '../../store/heartbeats.ts'
-import { loadProbes, type ProbeRow } from '../../store/probes.ts'
+import { loadEnabledHeartbeats } from '../../features/heartbeats/store.ts'
+import { loadProbes, type ProbeRow } from '../../features/probes/store.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { listSchedules } from '../../store/schedules.ts'
 import {
@@ -30,7 +30,7 @@ import {
   loadTaskRates,
   type ObservedRate,
   type RunUsage,
-} from '../../store/usages.ts'
+} from '../../features/budgets/usage-store.ts'
 import { covers, HABIT_RUNS, type Spender } from '../desk/budget-book.ts'
 import { configOf, withRoute } from '../heartbeat/view.ts'
 

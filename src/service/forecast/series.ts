@@ -1,20 +1,20 @@
 import { setImmediate as afterOthers } from 'node:timers/promises'
-import type { ForecastAmount, ForecastBasis, ForecastFigures } from '../../contract/forecast.ts'
-import { BUDGET_UNITS, type BudgetUnit, fromMicros } from '../../core/budget/budget.ts'
-import { periodBounds } from '../../core/budget/budget-period.ts'
+import type { ForecastAmount, ForecastBasis, ForecastFigures } from '../../features/forecast/schema.ts'
+import { BUDGET_UNITS, type BudgetUnit, fromMicros } from '../../domain/budget/budget.ts'
+import { periodBounds } from '../../domain/budget/budget-period.ts'
 import type { ExpectedUse } from '../../core/forecast/expected-use.ts'
-import { type ForecastDay, type RunsPerDay, stretchesBetween } from '../../core/forecast/runs-per-day.ts'
+import { type ForecastDay, type RunsPerDay, stretchesBetween } from '../../domain/forecast/runs-per-day.ts'
 import {
   type BudgetCourse,
   type ForecastBudget,
   type LimitedSource,
   playBudgets,
-} from '../../core/forecast/within-budgets.ts'
-import type { BudgetId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
+} from '../../domain/forecast/within-budgets.ts'
+import type { BudgetId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Zone } from '../../core/time/zone.ts'
-import type { BudgetOnRecord } from '../../store/budgets.ts'
-import { computeCounts, type Computing } from '../compute/compute.ts'
+import type { BudgetOnRecord } from '../../features/budgets/store.ts'
+import { computeCounts, type Computing } from '../../engine/compute.ts'
 import { covers } from '../desk/budget-book.ts'
 import type { Source } from './plan.ts'
 

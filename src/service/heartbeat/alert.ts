@@ -1,6 +1,6 @@
-import { decideHeartbeatAlert } from '../../core/alerts.ts'
-import { because, explainWhy, type Why } from '../../core/reasons.ts'
-import type { HeartbeatRow } from '../../store/heartbeats.ts'
+import { decideHeartbeatAlert } from '../../domain/alerts.ts'
+import { because, explainWhy, type Why } from '../../domain/reasons.ts'
+import type { HeartbeatRow } from '../../features/heartbeats/store.ts'
 import { endAlert, raiseAlert } from '../desk/alerts.ts'
 import type { Desk } from '../desk/desk.ts'
 

@@ -1,6 +1,6 @@
-import { isActive } from '../../core/run/run.ts'
-import type { HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
-import { formatHeartbeatTarget } from '../../core/heartbeat/heartbeat-config.ts'
+import { isActive } from '../../domain/run/run.ts'
+import type { HeartbeatConfig } from '../../domain/heartbeat/heartbeat-config.ts'
+import { formatHeartbeatTarget } from '../../domain/heartbeat/heartbeat-config.ts'
 import { heartbeatMessage } from '../../core/heartbeat/heartbeat-delivery.ts'
 import {
   decideAskedHeartbeat,
@@ -8,26 +8,26 @@ import {
   type HeartbeatFacts,
   type HeartbeatRoute,
   type KnownRoutes,
-} from '../../core/heartbeat/heartbeat.ts'
-import type { AgentId, OrgId, RunId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
-import type { Why } from '../../core/reasons.ts'
+} from '../../domain/heartbeat/heartbeat.ts'
+import type { AgentId, OrgId, RunId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { Why } from '../../domain/reasons.ts'
 import type { Transaction } from '../../store/database.ts'
-import { writeBeats, type BeatRow } from '../../store/heartbeat-log.ts'
+import { writeBeats, type BeatRow } from '../../features/heartbeats/log-store.ts'
 import {
   loadDueHeartbeats,
   loadHeartbeats,
   loadNextHeartbeat,
   saveHeartbeats,
   type HeartbeatRow,
-} from '../../store/heartbeats.ts'
-import { acted, actorOf, type AuditEntry } from '../audit-entry.ts'
+} from '../../features/heartbeats/store.ts'
+import { acted, actorOf, type AuditEntry } from '../../features/audit/entry.ts'
 import type { Caller } from '../caller.ts'
 import type { ReadChecklist } from '../checklist-files.ts'
 import type { Desk } from '../desk/desk.ts'
 import { submissionFor, submit } from '../desk/submit.ts'
 import { followStreak } from './alert.ts'
-import { deliveryTo, findHeartbeatRoutes, NOWHERE, addingTo } from './routes.ts'
+import { deliveryTo, findHeartbeatRoutes, NOWHERE, addingTo } from '../../features/heartbeats/recipients.ts'
 import { configOf } from './view.ts'
 import type { Ports } from '../ports.ts'
 import { beatIdOf, tellBeat } from '../turn/heartbeats.ts'

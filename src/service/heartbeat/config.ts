@@ -1,4 +1,4 @@
-import type { HeartbeatInput } from '../../contract/heartbeat.ts'
+import type { HeartbeatInput } from '../../features/heartbeats/schema.ts'
 import { parseActiveHours } from '../../core/heartbeat/active-hours.ts'
 import {
   HEARTBEAT_DEFAULTS,
@@ -7,10 +7,10 @@ import {
   type Adaptive,
   type Checklist,
   type HeartbeatConfig,
-} from '../../core/heartbeat/heartbeat-config.ts'
-import { sessionKey, type AgentId } from '../../core/ids.ts'
-import { flawed, parsed, type Parsed } from '../../core/input.ts'
-import { collectFlaws } from '../../core/input-fields.ts'
+} from '../../domain/heartbeat/heartbeat-config.ts'
+import { sessionKey, type AgentId } from '../../domain/ids.ts'
+import { flawed, parsed, type Parsed } from '../../domain/input.ts'
+import { collectFlaws } from '../../domain/input-fields.ts'
 import type { Zone } from '../../core/time/zone.ts'
 
 /** A whole heartbeat: what is missing or null takes its default. Its fields may still contradict each other. */

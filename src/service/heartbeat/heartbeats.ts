@@ -4,29 +4,29 @@ import type {
   HeartbeatLogView,
   HeartbeatTestAnswer,
   HeartbeatView,
-} from '../../contract/heartbeat.ts'
-import type { Page } from '../../contract/page.ts'
-import { invalid, Refusal } from '../../contract/refusals.ts'
-import { BEAT_OUTCOMES } from '../../core/heartbeat/beat-ending.ts'
-import type { HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
-import { heartbeatInterval } from '../../core/heartbeat/heartbeat.ts'
-import { agentId, type AgentId, type OrgId } from '../../core/ids.ts'
-import { parseWord, type Flaw } from '../../core/input.ts'
-import { later, SECOND_MS, type Instant } from '../../core/instant.ts'
-import { explainWhy } from '../../core/reasons.ts'
+} from '../../features/heartbeats/schema.ts'
+import type { Page } from '../../api/page.ts'
+import { invalid, Refusal } from '../../api/refusals.ts'
+import { BEAT_OUTCOMES } from '../../domain/heartbeat/heartbeat-ending.ts'
+import type { HeartbeatConfig } from '../../domain/heartbeat/heartbeat-config.ts'
+import { heartbeatInterval } from '../../domain/heartbeat/heartbeat.ts'
+import { agentId, type AgentId, type OrgId } from '../../domain/ids.ts'
+import { parseWord, type Flaw } from '../../domain/input.ts'
+import { later, SECOND_MS, type Instant } from '../../domain/instant.ts'
+import { explainWhy } from '../../domain/reasons.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
-import { loadAgents } from '../../store/agents.ts'
+import { loadAgents } from '../../features/agents/store.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
-import { countBeats, listBeatPage, listBeats } from '../../store/heartbeat-log.ts'
-import { loadHeartbeats, putHeartbeat, type HeartbeatRow } from '../../store/heartbeats.ts'
-import { actorOf, changed } from '../audit-entry.ts'
+import { countBeats, listBeatPage, listBeats } from '../../features/heartbeats/log-store.ts'
+import { loadHeartbeats, putHeartbeat, type HeartbeatRow } from '../../features/heartbeats/store.ts'
+import { actorOf, changed } from '../../features/audit/entry.ts'
 import type { Caller } from '../caller.ts'
-import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
+import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../../platform/db/cursor.ts'
 import { askWork, readChecklists } from './beat.ts'
 import { heartbeatConfig } from './config.ts'
 import { endStreak } from './alert.ts'
 import { findWorkspaceChecklist } from './workspace.ts'
-import { flawsOfTarget } from './routes.ts'
+import { flawsOfTarget } from '../../features/heartbeats/recipients.ts'
 import {
   configOf,
   defaultConfig,
@@ -39,10 +39,10 @@ import {
   type ShownRoute,
 } from './view.ts'
 import { bound } from '../idempotent.ts'
-import { collectFlaws } from '../../core/input-fields.ts'
+import { collectFlaws } from '../../domain/input-fields.ts'
 import type { Ports } from '../ports.ts'
 import { bringsProbe, judgeProbe, readProbe } from '../probe/judge.ts'
-import { countsOfHeartbeat } from '../probe/view.ts'
+import { countsOfHeartbeat } from '../../features/probes/view.ts'
 import type { TurnReads } from '../turn/turn-reads.ts'
 
 interface Named {

@@ -1,4 +1,4 @@
-import type { AgentId, OrgId } from '../../core/ids.ts'
+import type { AgentId, OrgId } from '../../domain/ids.ts'
 import type { Ports } from '../ports.ts'
 
 /** The checklist in an agent's workspace directory. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ImportReport } from '../../contract/import.ts'
-import type { OrgId } from '../../core/ids.ts'
+import type { ImportReport } from '../../features/import/schema.ts'
+import type { OrgId } from '../../domain/ids.ts'
 import type { Connection } from '../../store/database.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { listSchedules, type ScheduleCursor } from '../../store/schedules.ts'

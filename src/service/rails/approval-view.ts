@@ -1,5 +1,5 @@
 import type { ApprovalView } from '../../contract/schedule.ts'
-import { formatInstant } from '../../core/instant.ts'
+import { formatInstant } from '../../domain/instant.ts'
 import type { Approval } from '../../store/schedule-row.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
-import { toMicros } from '../../core/budget/budget.ts'
-import { budgetId, type OrgId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
+import { toMicros } from '../../domain/budget/budget.ts'
+import { budgetId, type OrgId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { GuardRails } from '../../core/rails/guard-rails.ts'
 import { parseZone, UTC } from '../../core/time/zone.ts'
-import { loadBudgets, type BudgetRow } from '../../store/budgets.ts'
+import { loadBudgets, type BudgetRow } from '../../features/budgets/store.ts'
 import type { Transaction } from '../../store/database.ts'
-import { loadOrg } from '../../store/orgs.ts'
+import { loadOrg } from '../../features/access/orgs-store.ts'
 import { writeBudget, type KeptOwn } from '../schedule-budget.ts'
 
 interface RailBudgetChange {

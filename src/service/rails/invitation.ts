@@ -1,6 +1,6 @@
-import type { InvitationView } from '../../contract/guard-rails.ts'
-import { Refusal } from '../../contract/refusals.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
+import type { InvitationView } from '../../features/access/restrictions-schema.ts'
+import { Refusal } from '../../api/refusals.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { Ports } from '../ports.ts'
 import { attemptKeyText, type NamedAttempt } from './attempt-keys.ts'
 

@@ -1,13 +1,18 @@
-import { Refusal } from '../../contract/refusals.ts'
-import type { OrgId, RunId } from '../../core/ids.ts'
-import { earlier, HOUR_MS, type Instant } from '../../core/instant.ts'
+import { Refusal } from '../../api/refusals.ts'
+import type { OrgId, RunId } from '../../domain/ids.ts'
+import { earlier, HOUR_MS, type Instant } from '../../domain/instant.ts'
 import { breach } from '../../core/rails/breach.ts'
 import { judgeRate } from '../../core/rails/judge-making.ts'
 import { lineageBelow, type Lineage, type Railed } from '../../core/rails/railed.ts'
-import { isInFlight } from '../../core/run/run.ts'
-import type { RunState } from '../../core/run/run-machine.ts'
+import { isInFlight } from '../../domain/run/run.ts'
+import type { RunState } from '../../domain/run/run-machine.ts'
 import type { Transaction } from '../../store/database.ts'
-import { insertRailActs, loadAttemptStanding, loadRailActs, type RailAct } from '../../store/rails.ts'
+import {
+  insertRailActs,
+  loadAttemptStanding,
+  loadRailActs,
+  type RailAct,
+} from '../../features/access/restrictions-store.ts'
 import type { Caller } from '../caller.ts'
 import type { Work } from '../turn-port.ts'
 import type { TurnReads } from '../turn/turn-reads.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../../contract/refusals.ts'
+import { Refusal } from '../../api/refusals.ts'
 import type { RailBreach } from '../../core/rails/breach.ts'
 
 /** What somebody is told whose rails do not let them. */

@@ -1,8 +1,8 @@
-import { Refusal } from '../../contract/refusals.ts'
+import { Refusal } from '../../api/refusals.ts'
 import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
 import type { ScheduleNote } from '../../contract/schedule-note.ts'
-import { scheduleId, type ScheduleId } from '../../core/ids.ts'
-import { formatInstant, type Instant, parseInstant } from '../../core/instant.ts'
+import { scheduleId, type ScheduleId } from '../../domain/ids.ts'
+import { formatInstant, type Instant, parseInstant } from '../../domain/instant.ts'
 import { breach } from '../../core/rails/breach.ts'
 import {
   endOfLife,
@@ -24,7 +24,7 @@ import {
   loadLastWaking,
   loadNearestMoment,
   type RailAct,
-} from '../../store/rails.ts'
+} from '../../features/access/restrictions-store.ts'
 import type { RunRecord } from '../../store/run-record.ts'
 import type { Approval, ScheduleRow } from '../../store/schedule-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'

@@ -1,5 +1,5 @@
-import type { AgentPatch } from '../../contract/agent.ts'
-import { Refusal } from '../../contract/refusals.ts'
+import type { AgentPatch } from '../../features/agents/schema.ts'
+import { Refusal } from '../../api/refusals.ts'
 import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
 

@@ -1,6 +1,6 @@
 import { breach } from '../../core/rails/breach.ts'
 import { judgeDepth } from '../../core/rails/judge-making.ts'
-import type { RailAct } from '../../store/rails.ts'
+import type { RailAct } from '../../features/access/restrictions-store.ts'
 import type { Caller } from '../caller.ts'
 import type { Work } from '../turn-port.ts'
 import { railedWork, requireRate, type AtWork } from './making.ts'

@@ -1,4 +1,4 @@
-import type { GuardRailsInput, GuardRailsView } from '../../contract/guard-rails.ts'
+import type { GuardRailsInput, GuardRailsView } from '../../features/access/restrictions-schema.ts'
 import { RAIL_DEFAULTS, type GuardRails } from '../../core/rails/guard-rails.ts'
 
 /** Guard rails as they are given. What is left out has its default. */

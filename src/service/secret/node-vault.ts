@@ -1,7 +1,7 @@
 import path from 'node:path'
-import type { Instant } from '../../core/instant.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Database } from '../../store/database.ts'
-import type { KeySource } from './keys.ts'
+import type { KeySource } from '../../features/secrets/keys.ts'
 import type { Vault } from './vault-port.ts'
 import { openVault } from './vault.ts'
 

@@ -1,6 +1,6 @@
-import { Refusal } from '../../contract/refusals.ts'
-import type { RotationFailure } from '../../contract/secret.ts'
-import { orgId } from '../../core/ids.ts'
+import { Refusal } from '../../api/refusals.ts'
+import type { RotationFailure } from '../../features/secrets/schema.ts'
+import { orgId } from '../../domain/ids.ts'
 import type { Database } from '../../store/database.ts'
 import {
   loadSealedOtherwise,

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import type { SecretKey } from './keys.ts'
+import type { SecretKey } from '../../features/secrets/keys.ts'
 import type { SealedPlace } from './vault-port.ts'
 
 const CIPHER = 'aes-256-gcm'

@@ -1,11 +1,11 @@
-import type { Page } from '../../contract/page.ts'
-import type { PageFilter } from '../../contract/common.ts'
-import { invalid, Refusal } from '../../contract/refusals.ts'
-import type { SecretInput, SecretPatch, SecretView } from '../../contract/secret.ts'
-import type { OrgId } from '../../core/ids.ts'
-import { formatInstant } from '../../core/instant.ts'
+import type { Page } from '../../api/page.ts'
+import type { PageFilter } from '../../api/common.ts'
+import { invalid, Refusal } from '../../api/refusals.ts'
+import type { SecretInput, SecretPatch, SecretView } from '../../features/secrets/schema.ts'
+import type { OrgId } from '../../domain/ids.ts'
+import { formatInstant } from '../../domain/instant.ts'
 import { isSecretName, secretNamesIn } from '../../core/secret/secret-names.ts'
-import { mayGoTo } from '../../core/secret/secret-hosts.ts'
+import { mayGoTo } from '../../domain/secret/secret-names.ts'
 import type { Connection } from '../../store/database.ts'
 import {
   deleteSecret,
@@ -17,11 +17,11 @@ import {
   type SecretRow,
   type SecretUser,
 } from '../../store/secrets.ts'
-import { actorOf, changed, created, deleted } from '../audit-entry.ts'
+import { actorOf, changed, created, deleted } from '../../features/audit/entry.ts'
 import type { Caller } from '../caller.ts'
-import { parseIdCursor, parseLimit, writeCursorParts } from '../cursor.ts'
+import { parseIdCursor, parseLimit, writeCursorParts } from '../../platform/db/cursor.ts'
 import type { Desk } from '../desk/desk.ts'
-import { collectFlaws } from '../../core/input-fields.ts'
+import { collectFlaws } from '../../domain/input-fields.ts'
 import type { Ports } from '../ports.ts'
 import type { Asked } from '../schedule-editing.ts'
 import { keyIdOf } from './sealing.ts'

@@ -1,4 +1,4 @@
-import type { OrgId } from '../../core/ids.ts'
+import type { OrgId } from '../../domain/ids.ts'
 import type { SealedKind } from '../../core/secret/sealed-kinds.ts'
 
 /** Where a sealed text belongs. It is part of what is sealed: elsewhere the text cannot be opened. */

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Instant } from '../../core/instant.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Database } from '../../store/database.ts'
 import {
   ensureSealingKey,
@@ -9,8 +9,15 @@ import {
   SEALING_KEY_LOCK,
 } from '../../store/sealed.ts'
 import { keyIdOf, openText, proofOf, sealText } from './sealing.ts'
-import { createFirstKey, keyRefusal, makeKey, readKeys, type KeySource, type SecretKey } from './keys.ts'
-import { Refusal } from '../../contract/refusals.ts'
+import {
+  createFirstKey,
+  keyRefusal,
+  makeKey,
+  readKeys,
+  type KeySource,
+  type SecretKey,
+} from '../../features/secrets/keys.ts'
+import { Refusal } from '../../api/refusals.ts'
 import type { KeyChange, SealedPlace, Vault } from './vault-port.ts'
 
 /** What a vault is made of. */

@@ -1,8 +1,8 @@
-import type { Intervention, OutageInput, RecordedAttempt } from '../../contract/simulation.ts'
-import type { PendingStart, SimulatedStanding } from '../simulation/task.ts'
+import type { Intervention, OutageInput, RecordedAttempt } from '../../features/simulation/result-schema.ts'
+import type { PendingStart, SimulatedStanding } from '../../features/simulation/task.ts'
 import { amountsUsed } from '../../core/budget/amounts.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
-import type { PastAttempt, PastRun } from '../../store/simulation-reads.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import type { PastAttempt, PastRun } from '../../features/simulation/store.ts'
 
 const MICROS = 1e6
 

@@ -1,9 +1,14 @@
-import type { AssumptionInput, Intervention, OutageInput, RecordedAttempt } from '../../contract/simulation.ts'
+import type {
+  AssumptionInput,
+  Intervention,
+  OutageInput,
+  RecordedAttempt,
+} from '../../features/simulation/result-schema.ts'
 import { amountsUsed } from '../../core/budget/amounts.ts'
-import type { OrgId, RunId } from '../../core/ids.ts'
-import { formatInstant, type Instant, MINUTE_MS } from '../../core/instant.ts'
-import { addAll } from '../../core/long-lists.ts'
-import type { ErrorCode } from '../../core/run/error-codes.ts'
+import type { OrgId, RunId } from '../../domain/ids.ts'
+import { formatInstant, type Instant, MINUTE_MS } from '../../domain/instant.ts'
+import { addAll } from '../../domain/long-lists.ts'
+import type { ErrorCode } from '../../domain/run/error-codes.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import {
   loadAttemptsOf,
@@ -13,11 +18,11 @@ import {
   loadRunsBetween,
   type PastAttempt,
   type PastRun,
-} from '../../store/simulation-reads.ts'
+} from '../../features/simulation/store.ts'
 import type { Ports } from '../ports.ts'
-import type { SimulatedStanding } from '../simulation/task.ts'
+import type { SimulatedStanding } from '../../features/simulation/task.ts'
 import { askedFor, gapsIn, type Late, pendingStart, recordedOf, standingAt } from './history.ts'
-import type { ReadSimulation } from './input.ts'
+import type { ReadSimulation } from '../../features/simulation/input.ts'
 
 /** What is on record about the schedules that take part, by their ids. */
 export interface Past {

@@ -1,11 +1,11 @@
-import { invalid, Refusal } from '../../contract/refusals.ts'
-import type { SimulationProgress } from '../../contract/simulate.ts'
-import type { PolicyChange, SimulationDiff, SimulationView } from '../../contract/simulation.ts'
-import type { OrgId } from '../../core/ids.ts'
-import type { Flaw } from '../../core/input.ts'
-import type { SimulationTask } from '../simulation/task.ts'
+import { invalid, Refusal } from '../../api/refusals.ts'
+import type { SimulationProgress } from '../../features/simulation/schema.ts'
+import type { PolicyChange, SimulationDiff, SimulationView } from '../../features/simulation/result-schema.ts'
+import type { OrgId } from '../../domain/ids.ts'
+import type { Flaw } from '../../domain/input.ts'
+import type { SimulationTask } from '../../features/simulation/task.ts'
 
-export type { SimulationProgress } from '../../contract/simulate.ts'
+export type { SimulationProgress } from '../../features/simulation/schema.ts'
 
 /** What is computed: a window, and perhaps the same again under other policies. */
 export interface SimulationJob {

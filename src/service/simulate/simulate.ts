@@ -1,10 +1,10 @@
-import { invalid } from '../../contract/refusals.ts'
-import type { SimulateAnswer, SimulateInput } from '../../contract/simulate.ts'
+import { invalid } from '../../api/refusals.ts'
+import type { SimulateAnswer, SimulateInput } from '../../features/simulation/schema.ts'
 import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
-import { computeSimulation } from './compute.ts'
-import { gather } from './gather.ts'
-import { parseSimulate } from './input.ts'
+import { computeSimulation } from '../../features/simulation/compute.ts'
+import { gather } from '../../features/simulation/service.ts'
+import { parseSimulate } from '../../features/simulation/input.ts'
 import type { SimulationListening } from './port.ts'
 
 /**

@@ -4,14 +4,14 @@ import type {
   AssumptionInput,
   OutageInput,
   RecordedAttempt,
-} from '../../contract/simulation.ts'
-import { toMicros } from '../../core/budget/budget.ts'
-import { NO_REPLY } from '../../core/delivery/delivery.ts'
-import type { AgentId, ScheduleId } from '../../core/ids.ts'
-import { instant, later, type Instant } from '../../core/instant.ts'
-import { because } from '../../core/reasons.ts'
-import type { ErrorCode } from '../../core/run/error-codes.ts'
-import type { Outcome } from '../../core/run/outcome.ts'
+} from '../../features/simulation/result-schema.ts'
+import { toMicros } from '../../domain/budget/budget.ts'
+import { NO_REPLY } from '../../domain/delivery/delivery.ts'
+import type { AgentId, ScheduleId } from '../../domain/ids.ts'
+import { instant, later, type Instant } from '../../domain/instant.ts'
+import { because } from '../../domain/reasons.ts'
+import type { ErrorCode } from '../../domain/run/error-codes.ts'
+import type { Outcome } from '../../domain/run/outcome.ts'
 import { createDraw, type Draw, type DrawnFor } from './draws.ts'
 
 /** An attempt that begins. `moment` is what its run was planned for, or when somebody asked for it. */

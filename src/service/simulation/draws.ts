@@ -1,4 +1,4 @@
-import type { Instant } from '../../core/instant.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { RunRow } from '../../store/run-row.ts'
 
 /** What a number is drawn for: an attempt, by its schedule, the moment of its run and its number. */

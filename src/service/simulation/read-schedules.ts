@@ -9,19 +9,19 @@ import {
   type SimulationTask,
   type Stretch,
   under,
-} from './task.ts'
-import { plannedTiming } from '../../core/cadence/pace.ts'
+} from '../../features/simulation/task.ts'
+import { plannedTiming } from '../../domain/schedule/pace/pace.ts'
 import { inlineAgentId } from '../../core/executor/inline-agent.ts'
-import { agentId, runId, scheduleId, sessionKey } from '../../core/ids.ts'
-import { earlier, type Instant } from '../../core/instant.ts'
-import type { Flaw } from '../../core/input.ts'
-import { lifeAfter } from '../../core/schedule/schedule-life.ts'
+import { agentId, runId, scheduleId, sessionKey } from '../../domain/ids.ts'
+import { earlier, type Instant } from '../../domain/instant.ts'
+import type { Flaw } from '../../domain/input.ts'
+import { lifeAfter } from '../../domain/schedule/lifecycle.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import type { Collector } from '../../core/input-fields.ts'
+import type { Collector } from '../../domain/input-fields.ts'
 import { executorIn, parseSchedule, type ReadSchedule, type WokenAgent } from '../schedule-input.ts'
 import { editedStanding } from '../schedule-plan.ts'
-import { newSchedule } from '../new-schedule.ts'
+import { newSchedule } from '../../features/schedules/new-schedule.ts'
 
 interface Reading {
   readonly window: Stretch

@@ -1,5 +1,5 @@
-import { invalid } from '../../contract/refusals.ts'
-import type { OutageInput } from '../../contract/simulation.ts'
+import { invalid } from '../../api/refusals.ts'
+import type { OutageInput } from '../../features/simulation/result-schema.ts'
 import {
   NOBODYS_ORG,
   type PlannedIntervention,
@@ -10,19 +10,19 @@ import {
   type SimulationTask,
   type Stretch,
   under,
-} from './task.ts'
-import { periodBounds } from '../../core/budget/budget-period.ts'
-import { toMicros, type BudgetScope } from '../../core/budget/budget.ts'
-import { agentId, budgetId, providerName, scheduleId } from '../../core/ids.ts'
-import { parseInstant, parseMoment } from '../../core/instant.ts'
+} from '../../features/simulation/task.ts'
+import { periodBounds } from '../../domain/budget/budget-period.ts'
+import { toMicros, type BudgetScope } from '../../domain/budget/budget.ts'
+import { agentId, budgetId, providerName, scheduleId } from '../../domain/ids.ts'
+import { parseInstant, parseMoment } from '../../domain/instant.ts'
 import { fullBuckets } from '../../core/quota/quota.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
-import type { BudgetOnRecord } from '../../store/budgets.ts'
+import type { BudgetOnRecord } from '../../features/budgets/store.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
-import { collectFlaws, type Collector } from '../../core/input-fields.ts'
+import { collectFlaws, type Collector } from '../../domain/input-fields.ts'
 import { ownBudgetId, ownBudgetOf, termsIn } from '../schedule-budget.ts'
-import { parseSettings } from '../settings.ts'
+import { parseSettings } from '../../features/config/settings.ts'
 import { executorKeyOf } from '../turn/recall.ts'
 import { createAttempts, type AgentOutage } from './attempts.ts'
 import { readSchedules } from './read-schedules.ts'

@@ -1,15 +1,15 @@
-import type { SimulatedDepth } from '../../contract/simulation.ts'
-import { fromMicros } from '../../core/budget/budget.ts'
-import type { RunId, ScheduleId } from '../../core/ids.ts'
-import { formatInstant, type Instant, instant } from '../../core/instant.ts'
-import { isInFlight } from '../../core/run/run.ts'
-import { isTerminal } from '../../core/run/run-machine.ts'
+import type { SimulatedDepth } from '../../features/simulation/result-schema.ts'
+import { fromMicros } from '../../domain/budget/budget.ts'
+import type { RunId, ScheduleId } from '../../domain/ids.ts'
+import { formatInstant, type Instant, instant } from '../../domain/instant.ts'
+import { isInFlight } from '../../domain/run/run.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { EndedAttempt, RangeDecision } from '../desk/desk-event.ts'
 import type { Changes } from '../desk/desk.ts'
 import type { AttemptUsage } from './attempts.ts'
-import type { SimulationPlan, Stretch } from './task.ts'
-import { countLateness, countOne, emptyTally, noteLevels, type Tally } from './tally.ts'
+import type { SimulationPlan, Stretch } from '../../features/simulation/task.ts'
+import { countLateness, countOne, emptyTally, noteLevels, type Tally } from '../../features/simulation/tally.ts'
 
 /** What is told of a run that is kept. */
 export interface KeptRun {

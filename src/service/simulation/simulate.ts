@@ -1,8 +1,8 @@
-import type { SimulationView } from '../../contract/simulation.ts'
-import type { ScheduleId } from '../../core/ids.ts'
-import { formatInstant, instant, type Instant } from '../../core/instant.ts'
-import { because } from '../../core/reasons.ts'
-import { jobRunIdOf } from '../../core/schedule/occurrence-key.ts'
+import type { SimulationView } from '../../features/simulation/result-schema.ts'
+import type { ScheduleId } from '../../domain/ids.ts'
+import { formatInstant, instant, type Instant } from '../../domain/instant.ts'
+import { because } from '../../domain/reasons.ts'
+import { jobRunIdOf } from '../../domain/schedule/occurrence-key.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { type Desk, pendingOfSchedule } from '../desk/desk.ts'
 import { runNow, runOf } from '../desk/fire.ts'
@@ -15,9 +15,15 @@ import { nextMoment } from '../turn/passing.ts'
 import { sessionFor } from '../turn/turn.ts'
 import { fireWork, recoverWork } from '../turn/works.ts'
 import { readTask } from './read-task.ts'
-import { type FirstRun, NOBODYS_ORG, offlineAt, type PlannedIntervention, type SimulationTask } from './task.ts'
+import {
+  type FirstRun,
+  NOBODYS_ORG,
+  offlineAt,
+  type PlannedIntervention,
+  type SimulationTask,
+} from '../../features/simulation/task.ts'
 import { backdate, leave, takeEndings, takeTurn } from './turns.ts'
-import { viewWorld } from './view.ts'
+import { viewWorld } from '../../features/simulation/view.ts'
 import { createWorld, nodeId, planNext, restart, type World } from './world.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { AttemptId } from '../../core/ids.ts'
-import { later } from '../../core/instant.ts'
+import type { AttemptId } from '../../domain/ids.ts'
+import { later } from '../../domain/instant.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { claimRuns, isCapped, type Claim } from '../turn/claim.ts'
 import { emptied, takeTurnInMemory, type Deed } from '../turn/in-memory.ts'
@@ -7,7 +7,7 @@ import { noteRun } from '../turn/memory.ts'
 import { reasonToEnd } from '../turn/passing.ts'
 import { reportWork } from '../turn/works.ts'
 import { recordChanges, recordStart, recordWork } from './record.ts'
-import { NOBODYS_ORG } from './task.ts'
+import { NOBODYS_ORG } from '../../features/simulation/task.ts'
 import { asTimed, nodeId, planNext, type Performance, type World } from './world.ts'
 
 /** One transaction of the simulated node, recorded. */

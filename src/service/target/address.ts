@@ -1,5 +1,5 @@
 import { shownUrl } from '../../core/delivery/target-kinds.ts'
-import type { OrgId } from '../../core/ids.ts'
+import type { OrgId } from '../../domain/ids.ts'
 import type { TargetRow } from '../../store/targets.ts'
 import type { Ports } from '../ports.ts'
 import type { SealedPlace } from '../secret/vault-port.ts'

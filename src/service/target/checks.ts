@@ -1,8 +1,8 @@
 import type { TargetKind } from '../../core/delivery/target-kinds.ts'
 import type { ChannelKind } from '../../core/channel/channel.ts'
-import type { OrgId } from '../../core/ids.ts'
-import type { Flaw } from '../../core/input.ts'
-import { loadChannelNamed } from '../../store/channels.ts'
+import type { OrgId } from '../../domain/ids.ts'
+import type { Flaw } from '../../domain/input.ts'
+import { loadChannelNamed } from '../../features/channels/store.ts'
 import type { Ports } from '../ports.ts'
 import type { DecidedTarget } from './decided.ts'
 

@@ -1,6 +1,6 @@
-import type { TargetInput, TargetPatch } from '../../contract/target.ts'
+import type { TargetInput, TargetPatch } from '../../features/targets/schema.ts'
 import { DEFAULT_TARGET_KIND, parseTargetSettings, targetUrlFlaws } from '../../core/delivery/target-kinds.ts'
-import { flawed, parsed, type Parsed } from '../../core/input.ts'
+import { flawed, parsed, type Parsed } from '../../domain/input.ts'
 import type { TargetRow } from '../../store/targets.ts'
 
 /** What a person decides about a target. */

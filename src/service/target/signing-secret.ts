@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { Refusal } from '../../contract/refusals.ts'
-import type { SigningSecretView } from '../../contract/target.ts'
-import type { OrgId } from '../../core/ids.ts'
-import { DAY_MS, formatInstant, later, type Instant } from '../../core/instant.ts'
+import { Refusal } from '../../api/refusals.ts'
+import type { SigningSecretView } from '../../features/targets/schema.ts'
+import type { OrgId } from '../../domain/ids.ts'
+import { DAY_MS, formatInstant, later, type Instant } from '../../domain/instant.ts'
 import {
   keepSigningSecret,
   loadClearSigningSecrets,
@@ -12,7 +12,7 @@ import {
   type KeptText,
   type SigningSecret,
 } from '../../store/signing-secrets.ts'
-import { acted, actorOf } from '../audit-entry.ts'
+import { acted, actorOf } from '../../features/audit/entry.ts'
 import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
 import type { SealedPlace } from '../secret/vault-port.ts'

@@ -1,6 +1,6 @@
-import type { TargetView } from '../../contract/target.ts'
+import type { TargetView } from '../../features/targets/schema.ts'
 import { shownSettings, shownUrl } from '../../core/delivery/target-kinds.ts'
-import { formatInstant } from '../../core/instant.ts'
+import { formatInstant } from '../../domain/instant.ts'
 import type { TargetRow } from '../../store/targets.ts'
 import { momentOrNull } from '../schedule-view.ts'
 

@@ -1,6 +1,11 @@
-import type { RunId } from '../../core/ids.ts'
-import { loadBudgets } from '../../store/budgets.ts'
-import { loadHabitsOfAgents, loadHabitsOfSchedules, loadUsages, type RunUsage } from '../../store/usages.ts'
+import type { RunId } from '../../domain/ids.ts'
+import { loadBudgets } from '../../features/budgets/store.ts'
+import {
+  loadHabitsOfAgents,
+  loadHabitsOfSchedules,
+  loadUsages,
+  type RunUsage,
+} from '../../features/budgets/usage-store.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import { bookHabits, bookUsage, HABIT_RUNS, wantHabits, type BudgetBook } from '../desk/budget-book.ts'
 import { budgetLoads, takeBudgets } from '../desk/budgets.ts'

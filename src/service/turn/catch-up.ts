@@ -1,8 +1,8 @@
-import type { AgentId, BudgetId, OrgId, ProviderName, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
-import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
-import { isHeld } from '../../core/schedule/held.ts'
+import type { AgentId, BudgetId, OrgId, ProviderName, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
+import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
+import { isHeld } from '../../domain/schedule/held.ts'
 import type { Connection, Database, Transaction } from '../../store/database.ts'
-import { loadLives, loadPendingByIds } from '../../store/pending.ts'
+import { loadLives, loadPendingByIds } from '../../engine/org-state/pending-store.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
   inSnapshot,
@@ -11,7 +11,7 @@ import {
   type OrgVersion,
   type StoredEvent,
   type TurnRow,
-} from '../../store/turns.ts'
+} from '../../engine/transaction/history-store.ts'
 import { recallBudgets } from './budgets.ts'
 import { forgetRun, type Memory, type NodeFacts, recallRun } from './memory.ts'
 import { recallQuotas } from './quotas.ts'

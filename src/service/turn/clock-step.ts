@@ -1,6 +1,6 @@
-import { later, type Instant } from '../../core/instant.ts'
-import { addAll } from '../../core/long-lists.ts'
-import { isRetrying } from '../../core/run/run.ts'
+import { later, type Instant } from '../../domain/instant.ts'
+import { addAll } from '../../domain/long-lists.ts'
+import { isRetrying } from '../../domain/run/run.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { Desk } from '../desk/desk.ts'
 

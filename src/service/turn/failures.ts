@@ -1,5 +1,5 @@
-import { DatabaseError, isDatabaseAway } from '../../store/database-error.ts'
-import { ErrGatewayBusy, type Refusal } from '../../contract/refusals.ts'
+import { DatabaseError, isDatabaseAway } from '../../platform/db/database-error.ts'
+import { ErrGatewayBusy, type Refusal } from '../../api/refusals.ts'
 import { MemoryTooOld } from './catch-up.ts'
 import { CommitUnknown } from './turn.ts'
 

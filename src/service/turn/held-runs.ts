@@ -1,9 +1,9 @@
-import type { RunId, ScheduleId } from '../../core/ids.ts'
-import { later, latest, type Instant } from '../../core/instant.ts'
-import { isHeld } from '../../core/schedule/held.ts'
+import type { RunId, ScheduleId } from '../../domain/ids.ts'
+import { later, latest, type Instant } from '../../domain/instant.ts'
+import { isHeld } from '../../domain/schedule/held.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { Desk } from '../desk/desk.ts'
-import { createTimers, type Timers } from './timers.ts'
+import { createTimers, type Timers } from '../../engine/org-state/timers.ts'
 
 /**
  * Which held occurrences are released next. Each schedule releases one at a time, its oldest first, and keeps the spacing

@@ -1,5 +1,5 @@
-import type { OrgId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
+import type { OrgId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Connection } from '../../store/database.ts'
 import { type DueOfOrg, type DueWindow, loadDueSchedules, loadNextMoment } from '../../store/schedules.ts'
 import {
@@ -11,7 +11,7 @@ import {
   loadVersionsOf,
   notifyAll,
   type TurnRow,
-} from '../../store/turns.ts'
+} from '../../engine/transaction/history-store.ts'
 
 /** Due schedules are decided in batches of this many. */
 const BATCH = 1_000

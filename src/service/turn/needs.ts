@@ -1,4 +1,4 @@
-import type { AgentId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import type { Transaction } from '../../store/database.ts'
 import { loadPayloads } from '../../store/run-reads.ts'
 import { noteStated } from '../desk/quotas.ts'

@@ -1,4 +1,4 @@
-import type { AgentId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, SessionKey } from '../../domain/ids.ts'
 import type { Transaction } from '../../store/database.ts'
 import { countUnwritten } from '../desk/daily-runs.ts'
 import type { Changes } from '../desk/desk.ts'

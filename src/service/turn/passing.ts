@@ -1,5 +1,5 @@
-import type { AttemptId, RunId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
+import type { AttemptId, RunId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { noChanges, type Changes } from '../desk/desk.ts'
 import { clearSome } from '../desk/clearing.ts'

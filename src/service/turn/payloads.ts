@@ -1,5 +1,5 @@
-import type { RunId } from '../../core/ids.ts'
-import { isTerminal } from '../../core/run/run-machine.ts'
+import type { RunId } from '../../domain/ids.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
 import type { Desk } from '../desk/desk.ts'
 import type { RunRow } from '../../store/run-row.ts'
 

@@ -1,5 +1,5 @@
 import type { PickingMoment } from '../../core/picking/line-up-next.ts'
-import { isExpired } from '../../core/run/timeouts.ts'
+import { isExpired } from '../../domain/run/timeouts.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { clearingOf } from '../desk/cleared.ts'
 import { cancelCleared } from '../desk/clearing.ts'

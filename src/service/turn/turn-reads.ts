@@ -1,9 +1,13 @@
-import type { AgentId, OrgId, TargetId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
-import { loadAgents, type AgentRow } from '../../store/agents.ts'
+import type { AgentId, OrgId, TargetId } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { loadAgents, type AgentRow } from '../../features/agents/store.ts'
 import type { Transaction } from '../../store/database.ts'
-import { loadIdempotencies, type IdempotencyKey, type IdempotencyRow } from '../../store/idempotency.ts'
-import { loadOrg, type OrgRow } from '../../store/orgs.ts'
+import {
+  loadIdempotencies,
+  type IdempotencyKey,
+  type IdempotencyRow,
+} from '../../engine/transaction/idempotency-store.ts'
+import { loadOrg, type OrgRow } from '../../features/access/orgs-store.ts'
 import { countSchedules } from '../../store/schedules.ts'
 import { loadTargets, type TargetRow } from '../../store/targets.ts'
 

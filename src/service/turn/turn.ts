@@ -1,8 +1,8 @@
-import type { AgentId, OrgId, SessionKey } from '../../core/ids.ts'
-import { DAY_MS, earlier, type Instant } from '../../core/instant.ts'
-import { Refusal } from '../../contract/refusals.ts'
+import type { AgentId, OrgId, SessionKey } from '../../domain/ids.ts'
+import { DAY_MS, earlier, type Instant } from '../../domain/instant.ts'
+import { Refusal } from '../../api/refusals.ts'
 import type { Database, Transaction } from '../../store/database.ts'
-import { isCommitUnknown } from '../../store/database-error.ts'
+import { isCommitUnknown } from '../../platform/db/database-error.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
   loadStanding,
@@ -11,7 +11,7 @@ import {
   type Standing,
   type StoredEvent,
   type TurnRow,
-} from '../../store/turns.ts'
+} from '../../engine/transaction/history-store.ts'
 import { appendAudits } from '../audit-chain.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
 import { joinSession } from '../desk/run-session.ts'
@@ -28,7 +28,7 @@ import { keepPayloads } from './payloads.ts'
 import { reviewQuotas } from './quotas.ts'
 import { catchUp, MemoryTooOld } from './catch-up.ts'
 import { noteVersion, readAhead, taskAgent } from './recall.ts'
-import { isUnchanged, saveEndings, saveTurn } from './save.ts'
+import { isUnchanged, saveEndings, saveTurn } from '../../engine/transaction/save.ts'
 import { allowanceOf, NO_TURN_LIMITS, type TurnLimits } from './turn-limits.ts'
 import { createTurnReads } from './turn-reads.ts'
 

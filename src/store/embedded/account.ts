@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import { DatabaseError } from '../database-error.ts'
+import { DatabaseError } from '../../platform/db/database-error.ts'
 import { codeOf, refuseFile } from './files.ts'
 
 /** Who the server runs as. `undefined` where we may not choose: as the one who runs us. */

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs, RECONNECT_BACKOFF } from '../backoff.ts'
+import { backoffMs, RECONNECT_BACKOFF } from '../../platform/db/backoff.ts'
 import type { SocketTarget } from '../postgres/target.ts'
-import { DATABASE, SUPERUSER } from './init.ts'
-import { isAlive, isServerOf } from './pid-file.ts'
-import { type Place, PORT } from './place.ts'
+import { DATABASE, SUPERUSER } from '../../platform/db/embedded/init.ts'
+import { isAlive, isServerOf } from '../../platform/db/embedded/pid-file.ts'
+import { type Place, PORT } from '../../platform/db/embedded/place.ts'
 import { type PrepareOptions, prepareServer } from './prepare.ts'
-import { giveBack, type Reference } from './reference.ts'
-import { joinOrStart, type RunningContext } from './running.ts'
-import { trimLog } from './server-process.ts'
+import { giveBack, type Reference } from '../../platform/db/embedded/reference.ts'
+import { joinOrStart, type RunningContext } from '../../platform/db/embedded/running.ts'
+import { trimLog } from '../../platform/db/embedded/server-process.ts'
 
 export interface EmbeddedOptions extends PrepareOptions {
   /** Chance for the waits, in [0, 1). */

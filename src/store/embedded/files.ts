@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { DatabaseError } from '../database-error.ts'
-import { makeDirectory as make } from '../make-directory.ts'
+import { DatabaseError } from '../../platform/db/database-error.ts'
+import { makeDirectory as make } from '../../platform/db/make-directory.ts'
 
 /** Reads a small text file; `undefined` if there is none. */
 export async function readTextIfThere(file: string): Promise<string | undefined> {

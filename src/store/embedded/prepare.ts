@@ -2,13 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { chmod, chown, lstat, mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { DatabaseError } from '../database-error.ts'
+import { DatabaseError } from '../../platform/db/database-error.ts'
 import { type Account, type AccountChoice, chooseAccount, isRoot } from './account.ts'
-import { findBinariesPackage, prepareBinaries } from './binaries.ts'
+import { findBinariesPackage, prepareBinaries } from '../../platform/db/embedded/binaries.ts'
 import { codeOf, isThere, makeDirectory, readTextIfThere, refuseFile, writeOnce } from './files.ts'
-import { initCluster, isInitialised, refuseOtherMajor } from './init.ts'
-import { choosePlace, homeInside, isElsewhere, notePlace, type Place, prepareData, readPlace } from './place.ts'
-import type { EmbeddedNews, RunningContext } from './running.ts'
+import { initCluster, isInitialised, refuseOtherMajor } from '../../platform/db/embedded/init.ts'
+import {
+  choosePlace,
+  homeInside,
+  isElsewhere,
+  notePlace,
+  type Place,
+  prepareData,
+  readPlace,
+} from '../../platform/db/embedded/place.ts'
+import type { EmbeddedNews, RunningContext } from '../../platform/db/embedded/running.ts'
 
 export interface PrepareOptions {
   /** The data directory; made if it is missing. */

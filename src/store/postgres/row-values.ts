@@ -1,5 +1,5 @@
 import { types, type CustomTypesConfig } from 'pg'
-import { fromTimestamp } from '../table.ts'
+import { fromTimestamp } from '../../platform/db/table.ts'
 
 /** Numbers of the types in PostgreSQL's catalogue; they never change. */
 const OID = {

@@ -1,5 +1,5 @@
 import { type ClientConfig } from 'pg'
-import { DatabaseError } from '../database-error.ts'
+import { DatabaseError } from '../../platform/db/database-error.ts'
 
 /** Where a server is: a URL, or the parts for a server on this machine. */
 export type ConnectionTarget = string | SocketTarget

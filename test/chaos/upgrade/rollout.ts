@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { migrate } from '../../../src/store/migrate.ts'
-import { openPostgres } from '../../../src/store/postgres.ts'
+import { migrate } from '../../../src/platform/db/migrate.ts'
+import { openPostgres } from '../../../src/platform/db/postgres/postgres.ts'
 import { watchLeases } from '../database-record.ts'
 import { prepareDatabase, settle, ticking, type Suffered } from '../deployment.ts'
 import { describeCrash, doom, lastWords, startMember, tell, untilReady, type Member } from '../member.ts'

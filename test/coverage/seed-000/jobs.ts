@@ -155,7 +155,7 @@ export const JOBS: readonly Row[] = [
     differs:
       'Runs are in the database, 30 days or the newest 200 of a schedule, whichever is more: several nodes and restarts have to see the same.',
     shownBy: [
-      'test/store/retention.test.ts',
+      'test/platform/db/retention.test.ts',
       'old runs › go unless they are pending, tasks, or among the newest of their schedule',
     ],
   },

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { json } from '../../outbound/peer.ts'
+import { json } from '../../platform/outbound/peer.ts'
 import { send } from '../conversation.ts'
 import { createJob, loggedAs, logOf } from '../jobs.ts'
 import type { Row } from '../row.ts'
@@ -11,7 +11,7 @@ const FOUR_ATTEMPTS: Row['shownBy'] = [
   '26: a failing agent turn › with 3 retries: 4 attempts after about 2, 4 and 8 s, one run `failed`',
 ]
 const LONGEST_WAIT: Row['shownBy'] = [
-  'test/core/run/retry.test.ts',
+  'test/domain/run/retry.test.ts',
   'a failing agent turn › never waits longer than the longest wait, give or take the jitter',
 ]
 
@@ -81,7 +81,7 @@ export const RETRIES: readonly Row[] = [
     line: '149',
     says: 'The wait is min(base × 2^attempt, max) ± 25 %',
     shownBy: [
-      'test/core/run/retry.test.ts',
+      'test/domain/run/retry.test.ts',
       'a failing agent turn › keeps each wait inside [1.5, 2.5), [3, 5) and [6, 10) s',
     ],
   },

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RunDetail } from '../../../src/contract/run.ts'
+import type { RunDetail } from '../../../src/features/runs/schema.ts'
 import type { AgentStub } from '../agent-stub.ts'
 import { endings, eventOf, message, send, sendAll, sessionOf, setRules } from '../conversation.ts'
 import type { Row } from '../row.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'vitest'
-import { dm, startBotApi } from '../../channels/bot-api.ts'
+import { dm, startBotApi } from '../../integrations/channels/bot-api.ts'
 import { eventually } from '../../scenarios/support.ts'
 import { send } from '../conversation.ts'
 import { acknowledges, beat, becomesDue, heartbeating, zoneAt } from '../heartbeats.ts'

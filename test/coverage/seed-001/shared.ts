@@ -23,7 +23,7 @@ export const LANES: readonly Row[] = [
     says: 'In standalone mode the state is in JSON files',
     differs: 'There is an embedded PostgreSQL instead, with nothing to install: files lose what was accepted.',
     shownBy: [
-      'test/store/embedded-start.test.ts',
+      'test/platform/db/embedded-start.test.ts',
       'an empty directory › becomes a database that is durable, private and ours',
     ],
   },

@@ -1,4 +1,4 @@
-import type { RunView } from '../../../src/contract/run.ts'
+import type { RunView } from '../../../src/features/runs/schema.ts'
 import type { Dispatch } from '../../../src/executors/dispatch.ts'
 import { createSchedule, NEVER, inState, once, runNow, scheduleOf, scheduleRunOf } from '../experiment.ts'
 

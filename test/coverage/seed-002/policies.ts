@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RunView } from '../../../src/contract/run.ts'
+import type { RunView } from '../../../src/features/runs/schema.ts'
 import { makeAndLeave, MINUTE, missSeconds, setBack } from '../../scenarios/downtime.ts'
 import { eventually, inShort, nothingFor, runsWhen } from '../../scenarios/support.ts'
 import type { World as OwnServers } from '../../http-scenarios/world.ts'
@@ -144,7 +144,7 @@ export const POLICIES: readonly Row[] = [
     line: '114',
     says: 'An org has a limit of concurrent runs.',
     shownBy: [
-      'test/service/database/orgs.test.ts',
+      'test/features/database/orgs.test.ts',
       'the limits of an org › hold for runs at the same time, on every node, from the next turn on',
     ],
   },

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { json, startPeer } from '../../outbound/peer.ts'
+import { json, startPeer } from '../../platform/outbound/peer.ts'
 import { eventually } from '../../scenarios/support.ts'
 import { createSchedule, NEVER, onceAlone, runNow } from '../experiment.ts'
 import type { Row } from '../row.ts'

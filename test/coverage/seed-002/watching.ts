@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { AlertView } from '../../../src/contract/alert.ts'
+import type { AlertView } from '../../../src/features/alerts/schema.ts'
 import { createStage } from '../../scenarios/stage.ts'
 import { ended, eventually } from '../../scenarios/support.ts'
 import { createSchedule, NEVER, once, onceAlone, runNow, scrape } from '../experiment.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RunView } from '../../../src/contract/run.ts'
+import type { RunView } from '../../../src/features/runs/schema.ts'
 import { inShort } from '../../scenarios/support.ts'
 import { createSchedule, inState, NEVER, once, runNow, scheduleOf, scheduleRunOf, scrape } from '../experiment.ts'
 import type { Row } from '../row.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RunView } from '../../../src/contract/run.ts'
+import type { RunView } from '../../../src/features/runs/schema.ts'
 import type { ScheduleInput, ScheduleView } from '../../../src/contract/schedule.ts'
 import type { Dispatch } from '../../../src/executors/dispatch.ts'
 import { missSeconds } from '../../scenarios/downtime.ts'

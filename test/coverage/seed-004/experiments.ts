@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import type { TaskStats, TaskView } from '../../../src/contract/task.ts'
+import type { TaskStats, TaskView } from '../../../src/features/tasks/schema.ts'
 import { startInstance, type BrowserInstance } from '../../http-scenarios/browser-instance.ts'
 import type { RawAnswer, Remote } from '../../http-scenarios/world.ts'
-import { json, startPeer, type Answering, type Peer } from '../../outbound/peer.ts'
+import { json, startPeer, type Answering, type Peer } from '../../platform/outbound/peer.ts'
 import { eventually } from '../../scenarios/support.ts'
 import { onceAlone } from '../experiment.ts'
 

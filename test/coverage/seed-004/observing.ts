@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { TaskStats } from '../../../src/contract/task.ts'
+import type { TaskStats } from '../../../src/features/tasks/schema.ts'
 import type { LogLine } from '../../serve/support.ts'
 import type { Row } from '../row.ts'
 import type { World } from '../world.ts'

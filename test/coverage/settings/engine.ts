@@ -112,7 +112,7 @@ export const ENGINE_EFFECTS: Effects = {
   'tasks.max_inflight': limitsTasks({ max_inflight: 1 }, 20, [202, 202, 202]),
   'tasks.max_per_agent_inflight': limitsTasks({ max_per_agent_inflight: 1 }, 20, [202, 202, 202]),
   'tasks.result_ttl_seconds': [
-    'test/http/tasks-queue.test.ts',
+    'test/server/tasks-queue.test.ts',
     'the time to live of a task › begins with its end, and is another one after a reload',
   ],
   'tasks.default_deadline_seconds': async ({ start }) => {

@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { expect } from 'vitest'
 import { clientConfig } from '../../../src/store/postgres/target.ts'
 import type { World } from '../../http-scenarios/world.ts'
-import { json, startPeer } from '../../outbound/peer.ts'
+import { json, startPeer } from '../../platform/outbound/peer.ts'
 import { chat, ended, eventually, nothingFor, send } from '../../scenarios/support.ts'
 import type { Effect, Effects } from './effect.ts'
 import { beginsWithTls, sendsMail } from './mail.ts'
@@ -53,15 +53,15 @@ export const OTHER_EFFECTS: Effects = {
   'tasks.executor.manager_url': asksInstance('manager_url'),
   'tasks.executor.token': asksInstance('instances'),
   'retention.run_days': [
-    'test/service/database/retention.test.ts',
+    'test/features/database/retention.test.ts',
     'a pass of retention › keeps runs for ever when it is told to',
   ],
   'retention.runs_per_schedule': [
-    'test/service/database/retention.test.ts',
+    'test/features/database/retention.test.ts',
     'a pass of retention › removes what its setting says, however much that is',
   ],
   'retention.max_runs_per_schedule': [
-    'test/service/database/retention.test.ts',
+    'test/features/database/retention.test.ts',
     'a pass of retention › keeps no more runs of a schedule than its setting says, however young they are',
   ],
   'retention.output_bytes': async ({ start }) => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { OperationSpec } from '../../../src/contract/operation.ts'
+import type { OperationSpec } from '../../../src/api/operation.ts'
 import { OPERATIONS } from '../../../src/operations/table.ts'
-import { RPC_METHODS, type RpcMethodSpec } from '../../../src/http/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodSpec } from '../../../src/server/rpc/methods.ts'
 
 /** A request as a document shows it. */
 export interface ShownRequest {

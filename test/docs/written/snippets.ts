@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import ts from 'typescript'
 import { parse } from 'yaml'
-import { readConfigText } from '../../../src/config/file.ts'
-import { CONFIG_KEYS } from '../../../src/contract/config/keys.ts'
-import { toolNamed } from '../../../src/mcp/tools/tools.ts'
-import type { OperationSpec } from '../../../src/contract/operation.ts'
+import { readConfigText } from '../../../src/platform/config/file.ts'
+import { CONFIG_KEYS } from '../../../src/platform/config/keys.ts'
+import { toolNamed } from '../../../src/server/mcp/tools/tools.ts'
+import type { OperationSpec } from '../../../src/api/operation.ts'
 import { OPERATIONS } from '../../../src/operations/table.ts'
-import { asCodeDocument } from '../../../src/contract/as-code.ts'
-import { readYaml } from '../../../src/yaml/read.ts'
+import { asCodeDocument } from '../../../src/features/as-code/schema.ts'
+import { readYaml } from '../../../src/platform/yaml/yaml.ts'
 import { ROOT } from '../../tooling/root.ts'
 import { textOf } from '../tracked-files.ts'
 import { nothingYet, wrongCommands } from './commands.ts'
@@ -102,7 +102,7 @@ function wrongSteps(text: string): string | null {
 }
 
 function wrongHttp({ text }: Block): string | null {
-  // A request that we send: test/delivery/guide.test.ts has it.
+  // A request that we send: test/integrations/webhook/guide.test.ts has it.
   if (/^\w+ \S+ HTTP\/1\.1$/m.test(text)) return null
   const requests = text.split(/^(?=[A-Z]+ )/m).map((request) => {
     const [, method = '', target = '', rest = ''] = /^([A-Z]+) +(\S+)([^]*)$/.exec(request) ?? []

@@ -24,10 +24,10 @@ export const RUN_BY: readonly (Which & { readonly test: string })[] = [
   { document: 'docs/guides/embed.md', kind: 'js', test: 'test/examples/guide.test.ts' },
   { document: 'docs/guides/client.md', kind: 'js', test: 'test/remote/client-guide.test.ts' },
   { document: 'docs/guides/inbound-hook.md', kind: 'js', test: 'test/plane/hook.test.ts' },
-  { document: 'docs/guides/webhooks.md', kind: 'js', test: 'test/delivery/guide.test.ts' },
+  { document: 'docs/guides/webhooks.md', kind: 'js', test: 'test/integrations/webhook/guide.test.ts' },
   { document: 'docs/guides/worker.md', kind: 'js', test: 'test/plane/worker-guide.test.ts' },
   // Printed from the table of operations: each is asked there, with the body of its example.
-  { document: 'docs/reference/api.md', test: 'test/http/permission-matrix.test.ts' },
+  { document: 'docs/reference/api.md', test: 'test/server/permission-matrix.test.ts' },
   ...[
     'backfill',
     'natural-language',
@@ -36,7 +36,7 @@ export const RUN_BY: readonly (Which & { readonly test: string })[] = [
     'replace-goclaw',
     'replace-openclaw',
     'schedules-as-code',
-  ].map((name) => ({ document: `docs/guides/${name}.md`, mark: 'run', test: 'test/http/import-guides.test.ts' })),
+  ].map((name) => ({ document: `docs/guides/${name}.md`, mark: 'run', test: 'test/server/import-guides.test.ts' })),
 ]
 
 /** Documents whose other commands test/remote/documents.test.ts types into a shell. */
@@ -117,7 +117,7 @@ export const NOT_RUN: readonly (Which & { readonly begins: string; readonly why:
   },
   {
     ...{ document: 'test/fixtures/cron-vectors/README.md', begins: 'let t =' },
-    why: 'a rule for programs of others; test/core/time/vectors.test.ts obeys it',
+    why: 'a rule for programs of others; test/domain/time/vectors.test.ts obeys it',
   },
   {
     ...{ document: 'docs/guides/slack.md', begins: 'escapement targets create' },

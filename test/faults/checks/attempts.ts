@@ -1,4 +1,4 @@
-import { later, type Instant } from '../../../src/core/instant.ts'
+import { later, type Instant } from '../../../src/domain/instant.ts'
 import type { Performance } from '../journal.ts'
 import { holdsLease } from '../server.ts'
 import type { World } from '../shapes.ts'

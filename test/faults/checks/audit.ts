@@ -1,4 +1,4 @@
-import { verifyAudit } from '../../../src/service/audit.ts'
+import { verifyAudit } from '../../../src/features/audit/service.ts'
 import type { Row } from '../../../src/store/database.ts'
 import type { World } from '../shapes.ts'
 import type { Tables } from './tables.ts'

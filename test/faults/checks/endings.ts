@@ -1,5 +1,5 @@
-import { unpackEvents } from '../../../src/store/turns.ts'
-import { isTerminal } from '../../../src/core/run/run-machine.ts'
+import { unpackEvents } from '../../../src/engine/transaction/history-store.ts'
+import { isTerminal } from '../../../src/domain/run/run-machine.ts'
 import type { Request } from '../journal.ts'
 import type { World } from '../shapes.ts'
 import { groupBy, isEnded, type StoredRun, type Tables } from './tables.ts'

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../src/core/instant.ts'
+import type { Instant } from '../../../src/domain/instant.ts'
 import type { SimulatedOrg, World } from '../shapes.ts'
 import { groupBy, type StoredRun, type Tables } from './tables.ts'
 import { demand } from './invariants.ts'

@@ -1,7 +1,7 @@
-import type { Instant } from '../../../src/core/instant.ts'
-import { isTerminal, type RunState } from '../../../src/core/run/run-machine.ts'
+import type { Instant } from '../../../src/domain/instant.ts'
+import { isTerminal, type RunState } from '../../../src/domain/run/run-machine.ts'
 import type { Row } from '../../../src/store/database.ts'
-import { unpackEvents } from '../../../src/store/turns.ts'
+import { unpackEvents } from '../../../src/engine/transaction/history-store.ts'
 import type { World } from '../shapes.ts'
 
 /** A run as it is on record, with everything that was told about it. */

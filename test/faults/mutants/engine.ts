@@ -1,11 +1,11 @@
-import type { OrgId } from '../../../src/core/ids.ts'
-import type { Instant } from '../../../src/core/instant.ts'
+import type { OrgId } from '../../../src/domain/ids.ts'
+import type { Instant } from '../../../src/domain/instant.ts'
 import type { NodeParts } from '../../../src/engine/node-parts.ts'
 import type { WorkQueue, WorkQueueContext } from '../../../src/engine/work-queue.ts'
 import type { NodeLanes } from '../../../src/service/node-lanes.ts'
 import type { Memory } from '../../../src/service/turn/memory.ts'
 import type { Transaction } from '../../../src/store/database.ts'
-import { loadTurnWriter, type OrgVersion } from '../../../src/store/turns.ts'
+import { loadTurnWriter, type OrgVersion } from '../../../src/engine/transaction/history-store.ts'
 
 /** What the engine did before it was mended, or would do if somebody thought too little of it. */
 

@@ -1,5 +1,5 @@
-import { instant, later } from '../../../src/core/instant.ts'
-import { DatabaseError, isCommitUnknown } from '../../../src/store/database-error.ts'
+import { instant, later } from '../../../src/domain/instant.ts'
+import { DatabaseError, isCommitUnknown } from '../../../src/platform/db/database-error.ts'
 import type { Database, Row } from '../../../src/store/database.ts'
 import { forgetting, misreading, withStatements, type Mutant } from './mutant.ts'
 

@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from '../../../src/core/instant.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import type { World } from '../shapes.ts'
 
 /** The server's clock is set, by seconds to hours, or set right. */

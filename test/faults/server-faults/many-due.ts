@@ -1,5 +1,5 @@
-import { formatInstant, later } from '../../../src/core/instant.ts'
-import { toTimestamp } from '../../../src/store/table.ts'
+import { formatInstant, later } from '../../../src/domain/instant.ts'
+import { toTimestamp } from '../../../src/platform/db/table.ts'
 import { demand } from '../checks/invariants.ts'
 import { aliveNodes, type World } from '../shapes.ts'
 import { sendPlain } from '../traffic.ts'

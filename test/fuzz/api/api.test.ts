@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { seedRun } from '../../store/records.ts'
+import { seedRun } from '../../platform/db/records.ts'
 import { readCorpus } from '../corpus.ts'
 import { PARTS } from '../parts.ts'
 import { api } from './api.ts'

@@ -1,4 +1,4 @@
-import type { Drawn } from '../../http/contract/hostile.ts'
+import type { Drawn } from '../../server/contract/hostile.ts'
 import { HOSTILE_VALUES } from '../../security/hostile-values.ts'
 import type { Random } from '../../simulation/random.ts'
 

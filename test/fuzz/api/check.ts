@@ -1,9 +1,9 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { z } from 'zod'
-import type { OperationSpec } from '../../../src/contract/operation.ts'
-import { REFUSAL_CODES } from '../../../src/contract/refusals.ts'
-import { problem } from '../../../src/contract/problem.ts'
-import { taskError } from '../../../src/contract/task.ts'
+import type { OperationSpec } from '../../../src/api/operation.ts'
+import { REFUSAL_CODES } from '../../../src/api/refusals.ts'
+import { problem } from '../../../src/api/problem.ts'
+import { taskError } from '../../../src/features/tasks/schema.ts'
 
 /** Something an answer must not be. */
 export interface Complaint {

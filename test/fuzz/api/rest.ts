@@ -1,5 +1,5 @@
-import type { OrgId } from '../../../src/core/ids.ts'
-import { verifyAudit } from '../../../src/service/audit.ts'
+import type { OrgId } from '../../../src/domain/ids.ts'
+import { verifyAudit } from '../../../src/features/audit/service.ts'
 import type { Database } from '../../../src/store/database.ts'
 import type { Complaint } from './check.ts'
 

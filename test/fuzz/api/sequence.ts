@@ -1,6 +1,6 @@
-import type { OperationSpec } from '../../../src/contract/operation.ts'
-import { shapeOf } from '../../http/contract/arbitrary.ts'
-import type { Drawn } from '../../http/contract/hostile.ts'
+import type { OperationSpec } from '../../../src/api/operation.ts'
+import { shapeOf } from '../../server/contract/arbitrary.ts'
+import type { Drawn } from '../../server/contract/hostile.ts'
 import type { Random } from '../../simulation/random.ts'
 import { CALLED, type Borrow, type Step } from './step.ts'
 

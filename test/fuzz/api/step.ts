@@ -1,7 +1,7 @@
-import type { OperationSpec } from '../../../src/contract/operation.ts'
-import type { Drawn } from '../../http/contract/hostile.ts'
-import { ALL_OPERATIONS, isStream, MAKERS } from '../../http/contract/objects.ts'
-import type { Method } from '../../http/support.ts'
+import type { OperationSpec } from '../../../src/api/operation.ts'
+import type { Drawn } from '../../server/contract/hostile.ts'
+import { ALL_OPERATIONS, isStream, MAKERS } from '../../server/contract/objects.ts'
+import type { Method } from '../../server/support.ts'
 
 /** A request as it is drawn: of which operation, what was done to it, and what is twisted when it is sent. */
 export interface Step {

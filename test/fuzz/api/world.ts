@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import type { OperationSpec } from '../../../src/contract/operation.ts'
+import type { OperationSpec } from '../../../src/api/operation.ts'
 import type { Database } from '../../../src/store/database.ts'
 import {
   addressOf,
@@ -9,11 +9,11 @@ import {
   Things,
   type Exchange,
   type Planned,
-} from '../../http/contract/exchange.ts'
-import type { Drawn } from '../../http/contract/hostile.ts'
-import { createLook, type Look } from '../../http/contract/fingerprint.ts'
-import { makeOwner } from '../../http/contract/objects.ts'
-import { createHttpWorld, type HttpWorld, type Method } from '../../http/support.ts'
+} from '../../server/contract/exchange.ts'
+import type { Drawn } from '../../server/contract/hostile.ts'
+import { createLook, type Look } from '../../server/contract/fingerprint.ts'
+import { makeOwner } from '../../server/contract/objects.ts'
+import { createHttpWorld, type HttpWorld, type Method } from '../../server/support.ts'
 import { stopwatch } from '../waits.ts'
 import { complaintsOf, type Complaint } from './check.ts'
 import { complaintsOfCrowd } from './crowd.ts'

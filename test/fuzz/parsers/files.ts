@@ -1,4 +1,4 @@
-import { readYaml } from '../../../src/yaml/read.ts'
+import { readYaml } from '../../../src/platform/yaml/yaml.ts'
 import { writeYaml } from '../../../src/yaml/write.ts'
 import { asText, must, mustAgree, plain, type Target } from './target.ts'
 import { YAML_WORDS } from './yaml-words.ts'

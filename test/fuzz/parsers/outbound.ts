@@ -1,5 +1,5 @@
-import { parseAddress } from '../../../src/core/outbound/address.ts'
-import { judgeTarget, parseTarget } from '../../../src/core/outbound/guard.ts'
+import { parseAddress } from '../../../src/domain/outbound/address.ts'
+import { judgeTarget, parseTarget } from '../../../src/domain/outbound/ssrf-guard.ts'
 import { redirectOf } from '../../../src/outbound/send.ts'
 import { asText, must, type Target } from './target.ts'
 

@@ -1,5 +1,5 @@
-import { Refusal } from '../../../src/contract/refusals.ts'
-import { describeFlaw, type Parsed } from '../../../src/core/input.ts'
+import { Refusal } from '../../../src/api/refusals.ts'
+import { describeFlaw, type Parsed } from '../../../src/domain/input.ts'
 import type { Random } from '../../simulation/random.ts'
 import type { Words } from '../mutate.ts'
 

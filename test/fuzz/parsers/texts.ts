@@ -1,5 +1,5 @@
-import { readVariables } from '../../../src/config/environment.ts'
-import { readConfigText } from '../../../src/config/file.ts'
+import { readVariables } from '../../../src/platform/config/environment.ts'
+import { readConfigText } from '../../../src/platform/config/file.ts'
 import { splitText } from '../../../src/core/channel/reply.ts'
 import {
   asText as written,
@@ -7,13 +7,13 @@ import {
   fillUrl,
   parseUrlTemplate,
   templateFlaws,
-} from '../../../src/core/executor/template.ts'
-import { findAcknowledgement, trimBlank } from '../../../src/core/heartbeat/acknowledgement.ts'
+} from '../../../src/executors/template.ts'
+import { findAcknowledgement, trimBlank } from '../../../src/domain/heartbeat/acknowledgement.ts'
 import { hasMeaningfulContent } from '../../../src/core/heartbeat/checklist.ts'
-import { createMask, createStreamMask } from '../../../src/core/secret/mask.ts'
+import { createMask, createStreamMask } from '../../../src/domain/secret/mask.ts'
 import { secretNamesIn } from '../../../src/core/secret/secret-names.ts'
-import { parseSessionCommand } from '../../../src/core/session/stop.ts'
-import { parseSessionKey } from '../../../src/core/input-fields.ts'
+import { parseSessionCommand } from '../../../src/domain/session/stop.ts'
+import { parseSessionKey } from '../../../src/domain/input-fields.ts'
 import type { Random } from '../../simulation/random.ts'
 import { asFields, asText, classOf, must, mustAgree, plain, type Target } from './target.ts'
 import { YAML_WORDS } from './yaml-words.ts'

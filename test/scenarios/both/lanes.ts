@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { LaneView } from '../../../src/contract/lane.ts'
+import type { LaneView } from '../../../src/features/lanes/schema.ts'
 import { createStage } from '../stage.ts'
 import { chat, endings, eventually, nothingFor, send } from '../support.ts'
 import type { Declare, Surface } from './world.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { RunDetail } from '../../../src/contract/run.ts'
+import type { RunDetail } from '../../../src/features/runs/schema.ts'
 import type { Handler } from '../../../src/executors/in-process/execute.ts'
 import { labelOf } from '../stage.ts'
 import { chat, decidedWhen, ended, eventually, inShort, send, statusOf, timeOf } from '../support.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { MessageInput } from '../../../src/contract/session.ts'
-import { isTerminal } from '../../../src/core/run/run-machine.ts'
+import type { MessageInput } from '../../../src/features/sessions/schema.ts'
+import { isTerminal } from '../../../src/domain/run/run-machine.ts'
 import { chat, ended, eventually, nothingFor } from '../support.ts'
 import type { Surface } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { Escapement, EscapementOptions } from '../../../src/escapement.ts'
+import type { Escapement, EscapementOptions } from '../../../src/library/escapement.ts'
 import type { TestDatabase } from '../../support/database.ts'
 
 /** What the library and a server spoken to over HTTP have in common. */

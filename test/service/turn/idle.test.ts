@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { agentId, laneName, orgId, runId, sessionKey } from '../../../src/core/ids.ts'
-import { because } from '../../../src/core/reasons.ts'
+import { agentId, laneName, orgId, runId, sessionKey } from '../../../src/domain/ids.ts'
+import { because } from '../../../src/domain/reasons.ts'
 import { makeRun, move } from '../../../src/service/desk/runs.ts'
 import { beginTurn } from '../../../src/service/turn/passing.ts'
 import { emptyMemory, noteRun, tidyMemory, type Memory, type NodeFacts } from '../../../src/service/turn/memory.ts'
@@ -8,7 +8,7 @@ import { noteChanges } from '../../../src/service/turn/notes.ts'
 import { sessionFor, taskAgentFor } from '../../../src/service/turn/turn.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
 import { NOW } from '../../support/builders.ts'
-import { openCabinet } from '../desk/cabinet.ts'
+import { openCabinet } from '../../engine/commands/cabinet.ts'
 
 const { desk: like } = openCabinet()
 const node: NodeFacts = {

@@ -1,5 +1,5 @@
-import { isTerminal } from '../../../src/core/run/run-machine.ts'
-import { later } from '../../../src/core/instant.ts'
+import { isTerminal } from '../../../src/domain/run/run-machine.ts'
+import { later } from '../../../src/domain/instant.ts'
 import { mutant, type Mutant } from './mutant.ts'
 
 /** Mistakes in how attempts and runs end. */

@@ -1,6 +1,6 @@
-import { earlier } from '../../../src/core/instant.ts'
-import { because } from '../../../src/core/reasons.ts'
-import { decideRelease } from '../../../src/core/schedule/occurrences.ts'
+import { earlier } from '../../../src/domain/instant.ts'
+import { because } from '../../../src/domain/reasons.ts'
+import { decideRelease } from '../../../src/domain/schedule/occurrences.ts'
 import { mutant, type Mutant } from './mutant.ts'
 
 /** Mistakes in deciding occurrences and handing out schedule slots. */

@@ -1,6 +1,6 @@
 import type { LineUp } from '../../../src/core/picking/line-up.ts'
 import type { Standee } from '../../../src/core/picking/line-up-places.ts'
-import { isInFlight, isRetrying } from '../../../src/core/run/run.ts'
+import { isInFlight, isRetrying } from '../../../src/domain/run/run.ts'
 import type { Memory } from '../../../src/service/turn/memory.ts'
 import { mutant, type Mistakes, type Mutant } from './mutant.ts'
 

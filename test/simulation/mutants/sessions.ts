@@ -1,4 +1,4 @@
-import type { decideAdmission } from '../../../src/core/admission.ts'
+import type { decideAdmission } from '../../../src/domain/admission/admission.ts'
 import { mutant, type Mutant } from './mutant.ts'
 
 /** A verdict that nothing is done about. */

@@ -1,5 +1,5 @@
-import { instant, later, type Instant } from '../../../src/core/instant.ts'
-import { isTerminal } from '../../../src/core/run/run-machine.ts'
+import { instant, later, type Instant } from '../../../src/domain/instant.ts'
+import { isTerminal } from '../../../src/domain/run/run-machine.ts'
 import { createWorld } from '../create-world.ts'
 import { createChecker } from '../invariants.ts'
 import { createRandom, type Random } from '../random.ts'

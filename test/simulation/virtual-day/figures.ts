@@ -1,4 +1,4 @@
-import { isTerminal } from '../../../src/core/run/run-machine.ts'
+import { isTerminal } from '../../../src/domain/run/run-machine.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
 import type { Observer, World } from '../world.ts'
 

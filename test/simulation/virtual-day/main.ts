@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { formatInstant } from '../../../src/core/instant.ts'
+import { formatInstant } from '../../../src/domain/instant.ts'
 import { Violation } from '../../support/violation.ts'
 import { INVARIANTS } from '../invariants.ts'
 import { simulateDay, type DayOptions } from './day.ts'

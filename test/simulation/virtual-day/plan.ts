@@ -1,18 +1,18 @@
-import { agentId, laneName, orgId, scheduleId, sessionKey } from '../../../src/core/ids.ts'
-import { DAY_MS, durationMs, instant, later, type Instant } from '../../../src/core/instant.ts'
+import { agentId, laneName, orgId, scheduleId, sessionKey } from '../../../src/domain/ids.ts'
+import { DAY_MS, durationMs, instant, later, type Instant } from '../../../src/domain/instant.ts'
 import {
   CONCURRENCY_POLICIES,
   DEFAULT_SCHEDULE_RULES,
   FAILURE_ACTIONS,
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
-} from '../../../src/core/schedule/schedule-rules.ts'
+} from '../../../src/domain/schedule/rules.ts'
 import { SESSION_MODES } from '../../../src/core/session/session-rules.ts'
 import { DST_POLICIES } from '../../../src/core/time/cron.ts'
-import type { Timing } from '../../../src/core/time/timing.ts'
+import type { Timing } from '../../../src/domain/time/timing.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
-import { firesOf, walkAround, type CronCase } from '../../core/time/cron-oracle.ts'
-import { cron } from '../../core/time/world.ts'
+import { firesOf, walkAround, type CronCase } from '../../domain/time/cron-oracle.ts'
+import { cron } from '../../domain/time/world.ts'
 import type { PlannedMoments } from '../invariants.ts'
 import type { Random } from '../random.ts'
 import type { Plan, PlannedOrg, PlannedSchedule } from '../create-world.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { PlannedSchedule } from '../../../src/core/schedule/occurrences.ts'
+import type { PlannedSchedule } from '../../../src/domain/schedule/occurrences.ts'
 import { Violation } from '../../support/violation.ts'
 import { FIRING_MUTANTS } from '../mutants/firing.ts'
 import { mutant, type Mutant } from '../mutants/mutant.ts'
@@ -8,9 +8,9 @@ import { describeDay, parseDayOptions } from './main.ts'
 
 const { mistakable, withMistakes } = await vi.hoisted(() => import('../mutants/at-work.ts'))
 
-vi.mock('../../../src/core/schedule/concurrency.ts', mistakable)
-vi.mock('../../../src/core/schedule/occurrences.ts', mistakable)
-vi.mock('../../../src/core/schedule/overlap.ts', mistakable)
+vi.mock('../../../src/domain/schedule/concurrency.ts', mistakable)
+vi.mock('../../../src/domain/schedule/occurrences.ts', mistakable)
+vi.mock('../../../src/domain/schedule/overlap.ts', mistakable)
 
 // A few hours around a change of the clock, with few occurrences. `npm run chaos -- virtual-day` has the whole day.
 

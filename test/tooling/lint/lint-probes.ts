@@ -29,7 +29,7 @@ export async function lintProbes(probes: readonly Probe[]): Promise<(probe: Prob
   try {
     for (const name of BORROWED) cpSync(path.join(ROOT, name), path.join(house, name), { recursive: true })
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(house, 'node_modules'))
-    write('src/core/instant.ts', 'export type Instant = number\n')
+    write('src/domain/instant.ts', 'export type Instant = number\n')
     for (const folder of FOLDERS) mkdirSync(path.join(house, folder), { recursive: true })
     probes.forEach((probe, index) => write(numbered(probe.file, index), probe.code))
     const { diagnostics } = await runLinter(house)

@@ -1,6 +1,6 @@
-import { RETRY_STRATEGIES } from '../../../src/core/run/retry-policy.ts'
+import { RETRY_STRATEGIES } from '../../../src/domain/run/retry-policy.ts'
 import type { FieldSpec, FormValues } from '../../forms/field.ts'
-import { railFields } from '../../forms/rail-fields.ts'
+import { railFields } from '../../forms/restriction-fields.ts'
 import { executorFields, KINDS } from './executor-fields.ts'
 
 const ABOUT: readonly FieldSpec[] = [

@@ -1,6 +1,6 @@
-import type { AgentView } from '../../../src/contract/agent.ts'
-import { EXECUTORS } from '../../../src/core/executor/kinds.ts'
-import type { OptionField } from '../../../src/core/executor/kind.ts'
+import type { AgentView } from '../../../src/features/agents/schema.ts'
+import { EXECUTORS } from '../../../src/executors/kinds.ts'
+import type { OptionField } from '../../../src/executors/kind.ts'
 import type { Choice, FieldSpec } from '../../forms/field.ts'
 
 /** The ways in which work is performed; `echo`, which is for trying things, comes last. */

@@ -1,6 +1,6 @@
 import { IconMinus, IconPencil, IconPlus } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import type { PlannedChange, PlannedItem, PlanView } from '../../../src/contract/as-code.ts'
+import type { PlannedChange, PlannedItem, PlanView } from '../../../src/features/as-code/schema.ts'
 import { Panel } from '../../parts/Panel.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 

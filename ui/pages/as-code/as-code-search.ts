@@ -1,4 +1,4 @@
-import type { AsCodeKind } from '../../../src/contract/as-code.ts'
+import type { AsCodeKind } from '../../../src/features/as-code/schema.ts'
 
 /** The kinds in the order in which a file has them. */
 export const KINDS: readonly AsCodeKind[] = ['agents', 'targets', 'schedules', 'budgets']

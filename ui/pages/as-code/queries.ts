@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { AsCodeDocument } from '../../../src/contract/as-code.ts'
+import type { AsCodeDocument } from '../../../src/features/as-code/schema.ts'
 import { writeYaml } from '../../../src/yaml/write.ts'
 import { api } from '../../api/client.ts'
 

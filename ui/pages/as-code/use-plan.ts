@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { EscapementError } from '../../../src/client/errors.ts'
-import type { AsCodeDocument, PlanView } from '../../../src/contract/as-code.ts'
-import type { ProblemError } from '../../../src/contract/problem.ts'
-import { readYaml, type ReadYaml } from '../../../src/yaml/read.ts'
+import type { AsCodeDocument, PlanView } from '../../../src/features/as-code/schema.ts'
+import type { ProblemError } from '../../../src/api/problem.ts'
+import { readYaml, type ReadYaml } from '../../../src/platform/yaml/yaml.ts'
 import { api } from '../../api/client.ts'
-import { toast } from '../../parts/toast-store.ts'
+import { toast } from '../../parts/toasts/toast-store.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 
 /** Something that is wrong with the text, and where; null: nowhere in it. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import type { AgentView } from '../../../src/contract/agent.ts'
-import type { HeartbeatView } from '../../../src/contract/heartbeat.ts'
+import type { AgentView } from '../../../src/features/agents/schema.ts'
+import type { HeartbeatView } from '../../../src/features/heartbeats/schema.ts'
 import { api } from '../../api/client.ts'
 import { FormDrawer } from '../../forms/FormDrawer.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'

@@ -1,4 +1,4 @@
-import type { HeartbeatInput, HeartbeatView } from '../../../src/contract/heartbeat.ts'
+import type { HeartbeatInput, HeartbeatView } from '../../../src/features/heartbeats/schema.ts'
 import type { FieldSpec, FormValues } from '../../forms/field.ts'
 
 type Body = Readonly<Record<string, unknown>>

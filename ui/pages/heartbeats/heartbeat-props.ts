@@ -1,4 +1,4 @@
-import type { AgentView } from '../../../src/contract/agent.ts'
+import type { AgentView } from '../../../src/features/agents/schema.ts'
 import type { HeartbeatSearch } from './heartbeat-search.ts'
 
 /** What every part of the page of a heartbeat knows. */

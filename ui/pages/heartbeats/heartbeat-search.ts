@@ -1,4 +1,4 @@
-import type { HeartbeatLogView } from '../../../src/contract/heartbeat.ts'
+import type { HeartbeatLogView } from '../../../src/features/heartbeats/schema.ts'
 
 /** What can become of a heartbeat, in the order in which people look for it. */
 export const OUTCOMES = [

@@ -1,5 +1,5 @@
-import type { AuditFilter } from '../../../src/contract/audit.ts'
-import type { DeliveryView } from '../../../src/contract/delivery.ts'
+import type { AuditFilter } from '../../../src/features/audit/schema.ts'
+import type { DeliveryView } from '../../../src/features/deliveries/schema.ts'
 
 type Given = Readonly<Record<string, unknown>>
 

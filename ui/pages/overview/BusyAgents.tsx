@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { AgentWork } from '../../../src/contract/stats.ts'
+import type { AgentWork } from '../../../src/features/stats/schema.ts'
 import { Lines } from '../../parts/Lines.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'

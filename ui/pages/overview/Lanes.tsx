@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { LaneView } from '../../../src/contract/lane.ts'
+import type { LaneView } from '../../../src/features/lanes/schema.ts'
 import { Lines } from '../../parts/Lines.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'

@@ -1,5 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import type { RunView } from '../../../src/contract/run.ts'
+import type { RunView } from '../../../src/features/runs/schema.ts'
 import type { ScheduleView } from '../../../src/contract/schedule.ts'
 import { comingOf, runsWithin, schedulePage } from '../../api/queries.ts'
 import { useDoors, type Doors } from '../../parts/doors.ts'

@@ -8,7 +8,7 @@ import { useTableCursor } from '../../table/use-table-cursor.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { AgentCell, StateCell, WhatCell, WhenCell } from './cells.tsx'
 import { RowActions } from './RowActions.tsx'
-import { Took } from './Took.tsx'
+import { Took } from './one/Took.tsx'
 import type { RunRow } from './run-row.ts'
 
 interface RunTableProps {

@@ -11,7 +11,7 @@ import { useSay } from '../../texts/TextProvider.tsx'
 import { RunFilters } from './RunFilters.tsx'
 import { readRunSearch } from './run-search.ts'
 import { RunTable } from './RunTable.tsx'
-import { useRunLog } from './use-run-log.ts'
+import { useRunLog } from './one/use-run-log.ts'
 import './runs.css'
 
 /** Every run of the org, live. */

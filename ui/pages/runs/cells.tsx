@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAgentName, useScheduleName } from '../../api/names.ts'
-import { OutcomeMark } from '../../parts/OutcomeMark.tsx'
+import { OutcomeMark } from '../../parts/outcome/OutcomeMark.tsx'
 import { Sentence } from '../../parts/Sentence.tsx'
 import { nameOfSession } from '../../parts/session-name.ts'
 import { useSay } from '../../texts/TextProvider.tsx'

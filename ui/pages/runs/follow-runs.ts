@@ -1,5 +1,5 @@
 import { onEvent } from '../../api/live.ts'
-import { countNew, withChanges, withFacts, withFront, type RunLog } from './run-log.ts'
+import { countNew, withChanges, withFacts, withFront, type RunLog } from './one/run-log.ts'
 import type { RunRowPage } from './run-row.ts'
 
 /** What is heard first is shown at once; what follows is gathered, so that much happening costs no more than a little. */

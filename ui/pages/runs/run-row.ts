@@ -1,5 +1,5 @@
-import type { Page } from '../../../src/contract/page.ts'
-import type { RunView } from '../../../src/contract/run.ts'
+import type { Page } from '../../../src/api/page.ts'
+import type { RunView } from '../../../src/features/runs/schema.ts'
 
 type Kept =
   | ('id' | 'status' | 'trigger' | 'agent_id' | 'schedule_id' | 'session_key' | 'reason' | 'decision' | 'attempt')

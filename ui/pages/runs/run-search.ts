@@ -1,4 +1,4 @@
-import type { RunFilter, RunView } from '../../../src/contract/run.ts'
+import type { RunFilter, RunView } from '../../../src/features/runs/schema.ts'
 
 /** What the address of the page says about which runs are shown: a link shows the same to everybody. */
 export interface RunSearch {

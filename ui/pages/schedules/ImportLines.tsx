@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ImportedLine, ImportReport } from '../../../src/contract/import.ts'
+import type { ImportedLine, ImportReport } from '../../../src/features/import/schema.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
 

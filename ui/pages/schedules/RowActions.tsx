@@ -11,7 +11,7 @@ import {
 import type { ReactNode } from 'react'
 import type { ScheduleView } from '../../../src/contract/schedule.ts'
 import { useRunNow } from '../../api/run-now.ts'
-import { useOpenEditor } from '../../editor/use-editor.ts'
+import { useOpenEditor } from '../../editor/hooks/use-editor.ts'
 import { Permitted } from '../../parts/Permitted.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { useBulk } from './use-bulk.ts'

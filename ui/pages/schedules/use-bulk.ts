@@ -3,7 +3,7 @@ import type { ScheduleView } from '../../../src/contract/schedule.ts'
 import type { BulkAction, BulkAnswer } from '../../../src/contract/schedule-bulk.ts'
 import { api } from '../../api/client.ts'
 import { messageOf } from '../../api/refusal.ts'
-import { toast } from '../../parts/toast-store.ts'
+import { toast } from '../../parts/toasts/toast-store.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { hide, unhide } from './pending-deletes.ts'
 

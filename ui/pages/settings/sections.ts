@@ -2,15 +2,19 @@ import { lazy, type ComponentType } from 'react'
 import type { PermissionName } from '../../../src/contract/me.ts'
 
 // One is looked at at a time, and each has forms of its own: they are loaded when they are visited.
-const BudgetsSection = lazy(async () => ({ default: (await import('./BudgetsSection.tsx')).BudgetsSection }))
-const ChannelsSection = lazy(async () => ({ default: (await import('./ChannelsSection.tsx')).ChannelsSection }))
-const ConfigSection = lazy(async () => ({ default: (await import('./ConfigSection.tsx')).ConfigSection }))
-const KeysSection = lazy(async () => ({ default: (await import('./KeysSection.tsx')).KeysSection }))
-const MembersSection = lazy(async () => ({ default: (await import('./MembersSection.tsx')).MembersSection }))
-const OrgsSection = lazy(async () => ({ default: (await import('./OrgsSection.tsx')).OrgsSection }))
-const ProvidersSection = lazy(async () => ({ default: (await import('./ProvidersSection.tsx')).ProvidersSection }))
-const SecretsSection = lazy(async () => ({ default: (await import('./SecretsSection.tsx')).SecretsSection }))
-const TargetsSection = lazy(async () => ({ default: (await import('./TargetsSection.tsx')).TargetsSection }))
+const BudgetsSection = lazy(async () => ({ default: (await import('../budgets/BudgetsSection.tsx')).BudgetsSection }))
+const ChannelsSection = lazy(async () => ({
+  default: (await import('../channels/ChannelsSection.tsx')).ChannelsSection,
+}))
+const ConfigSection = lazy(async () => ({ default: (await import('../config/ConfigSection.tsx')).ConfigSection }))
+const KeysSection = lazy(async () => ({ default: (await import('../access/KeysSection.tsx')).KeysSection }))
+const MembersSection = lazy(async () => ({ default: (await import('../access/MembersSection.tsx')).MembersSection }))
+const OrgsSection = lazy(async () => ({ default: (await import('../access/OrgsSection.tsx')).OrgsSection }))
+const ProvidersSection = lazy(async () => ({
+  default: (await import('../providers/ProvidersSection.tsx')).ProvidersSection,
+}))
+const SecretsSection = lazy(async () => ({ default: (await import('../secrets/SecretsSection.tsx')).SecretsSection }))
+const TargetsSection = lazy(async () => ({ default: (await import('../targets/TargetsSection.tsx')).TargetsSection }))
 
 interface SectionSpec {
   readonly permission: PermissionName

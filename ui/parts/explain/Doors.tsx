@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ExplainLink } from '../../../src/contract/explain.ts'
+import type { ExplainLink } from '../../../src/features/explain/schema.ts'
 import { Door } from '../Door.tsx'
 import { ShortId } from '../ShortId.tsx'
 import './explain.css'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ExplainNext } from '../../../src/contract/explain.ts'
+import type { ExplainNext } from '../../../src/features/explain/schema.ts'
 import { CATALOGUE } from '../../texts/catalogue.ts'
 import type { PlainKey } from '../../texts/fill.ts'
 import { useSay } from '../../texts/TextProvider.tsx'

@@ -1,6 +1,6 @@
 import { IconCircleCheck, IconCircleDashed, IconLock } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import type { ExplainStep } from '../../../src/contract/explain.ts'
+import type { ExplainStep } from '../../../src/features/explain/schema.ts'
 import { stepTexts } from '../../texts/steps.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import './explain.css'

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import type { ExplainPolicy } from '../../../src/contract/explain.ts'
-import type { RunView } from '../../../src/contract/run.ts'
+import type { ExplainPolicy } from '../../../src/features/explain/schema.ts'
+import type { RunView } from '../../../src/features/runs/schema.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Fact } from '../Fact.tsx'
 import { Sentence } from '../Sentence.tsx'

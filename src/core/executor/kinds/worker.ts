@@ -1,4 +1,4 @@
-import { noOptions, type ExecutorSpec } from '../kind.ts'
+import { noOptions, type ExecutorSpec } from '../../../executors/kind.ts'
 
 /** Workers say by themselves what they do. */
 export const WORKER = {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { BackfillView } from '../../../../src/contract/backfill.ts'
+import type { BackfillView } from '../../../../src/features/backfill/schema.ts'
 import { useTexts } from '../../../texts/TextProvider.tsx'
 import { spanText } from '../../../time/span.ts'
 import { Time } from '../../../time/Time.tsx'

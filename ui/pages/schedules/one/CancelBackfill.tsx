@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { api } from '../../../api/client.ts'
 import { messageOf } from '../../../api/refusal.ts'
-import { toast } from '../../../parts/toast-store.ts'
+import { toast } from '../../../parts/toasts/toast-store.ts'
 import { useSay } from '../../../texts/TextProvider.tsx'
 
 interface CancelBackfillProps {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import type { RunView } from '../../../../src/contract/run.ts'
+import type { RunView } from '../../../../src/features/runs/schema.ts'
 import type { ScheduleView } from '../../../../src/contract/schedule.ts'
 import { comingOf, runPage } from '../../../api/queries.ts'
 import { useDoors } from '../../../parts/doors.ts'

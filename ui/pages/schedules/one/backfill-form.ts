@@ -1,4 +1,4 @@
-import type { BackfillInput } from '../../../../src/contract/backfill.ts'
+import type { BackfillInput } from '../../../../src/features/backfill/schema.ts'
 import { momentOf, wallTime } from '../../../time/wall.ts'
 
 const DAY = 86_400_000

@@ -1,4 +1,4 @@
-import type { BackfillView } from '../../../../src/contract/backfill.ts'
+import type { BackfillView } from '../../../../src/features/backfill/schema.ts'
 import { useSay } from '../../../texts/TextProvider.tsx'
 
 const STANDINGS = ['succeeded', 'pending', 'failed', 'cancelled', 'not_run'] as const

@@ -1,5 +1,5 @@
-import type { RunView } from '../../../../src/contract/run.ts'
-import { outcomeOf, type Outcome } from '../../../parts/outcome.ts'
+import type { RunView } from '../../../../src/features/runs/schema.ts'
+import { outcomeOf, type Outcome } from '../../../parts/outcome/outcome.ts'
 import { wallTime } from '../../../time/wall.ts'
 
 const DAY = 86_400_000

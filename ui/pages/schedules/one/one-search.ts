@@ -1,4 +1,4 @@
-import type { RunView } from '../../../../src/contract/run.ts'
+import type { RunView } from '../../../../src/features/runs/schema.ts'
 
 export const TABS = ['runs', 'calendar', 'backfills', 'policy', 'audit'] as const
 /** A part of the page of a schedule. */

@@ -1,0 +1,55 @@
+import { formatInstant, later, type Instant } from '../instant.ts'
+import type { RunId } from '../ids.ts'
+import { because, type Why } from '../reasons.ts'
+import { ladderStep } from '../run/retry.ts'
+import type { ScheduleRules } from './rules.ts'
+import { isFailure, type LastEnding, type ScheduleHistory } from './history.ts'
+
+export type FailureDecision =
+  | { readonly kind: 'run'; readonly firstAttempt: number }
+  /** `uses` is the failure that this skip pays for, when each pays for one only. */
+  | { readonly kind: 'skip'; readonly why: Why; readonly uses: RunId | null }
+
+/** What happens to an occurrence after the last run failed. Called only when the previous run has ended. */
+export function decideFailure(rules: ScheduleRules, history: ScheduleHistory, now: Instant): FailureDecision {
+  const last = history.lastEnding
+  const runNew: FailureDecision = { kind: 'run', firstAttempt: 1 }
+  if (last === null || !isFailure(last.status)) return runNew
+  switch (rules.failureAction) {
+    case 'RUN_NEW':
+      return runNew
+    case 'RETRY':
+      return { kind: 'run', firstAttempt: retryAttempt(rules.ownMaxRetries, last.attempt) }
+    case 'SKIP':
+      return history.skippedFor === last.id
+        ? runNew
+        : { kind: 'skip', why: failureWhy(rules, last, 'the next occurrence'), uses: last.id }
+    case 'BACKOFF': {
+      const step = ladderStep(rules.failureOptions.ladderSeconds, Math.max(0, history.failureStreak - 1))
+      return holdUntil(later(last.endedAt, step * 1000))
+    }
+    case 'HALF_OPEN': {
+      const { threshold, cooldownSeconds } = rules.failureOptions
+      return history.failureStreak < threshold ? runNew : holdUntil(later(last.endedAt, cooldownSeconds * 1000))
+    }
+  }
+
+  function holdUntil(until: Instant): FailureDecision {
+    if (last === null || now >= until) return runNew
+    return { kind: 'skip', why: failureWhy(rules, last, formatInstant(until)), uses: null }
+  }
+}
+
+/** Without end, unless the schedule's own policy sets a number: then up to one attempt more, and from the start. */
+function retryAttempt(ownMaxRetries: number | null, lastAttempt: number): number {
+  const next = lastAttempt + 1
+  return ownMaxRetries !== null && ownMaxRetries >= 1 && next > ownMaxRetries + 1 ? 1 : next
+}
+
+const failureWhy = (rules: ScheduleRules, last: LastEnding, until: string): Why =>
+  because('failure', `failure_action=${rules.failureAction}`, {
+    failed_run: last.id,
+    failed_status: last.status,
+    policy: rules.failureAction,
+    until,
+  })

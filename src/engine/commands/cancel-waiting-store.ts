@@ -1,0 +1,44 @@
+import type { OrgId } from '../../domain/ids.ts'
+import type { Why } from '../../domain/reasons.ts'
+import type { Connection, Transaction } from '../../store/database.ts'
+import { column, table, type RowOf } from '../../platform/db/table.ts'
+
+const subjects = table('clearing', { subject: column.text<'session' | 'schedule'>(), key: column.text() })
+
+/** What has waiting runs that are being cancelled in pieces. */
+export type ClearingSubject = RowOf<typeof subjects>
+
+const clearings = table('clearing', {
+  ...subjects.definitions,
+  before: column.instant(),
+  /** They are superseded by a newer run of their schedule. */
+  superseded: column.boolean(),
+  why: column.json<Why>(),
+})
+
+/** A row of `clearing`: waiting runs of the subject that were created before a time are to be cancelled. */
+export type Clearing = RowOf<typeof clearings>
+
+/** The clearings of an org. Nearly every org has none. */
+export async function loadClearings(connection: Connection, orgId: OrgId): Promise<readonly Clearing[]> {
+  return clearings.read(await connection.query(`select ${clearings.list} from clearing where org_id = $1`, [orgId]))
+}
+
+/** Records clearings; a newer one of the same subject takes the place of the one before. */
+export function saveClearings(tx: Transaction, orgId: OrgId, rows: readonly Clearing[]): void {
+  tx.send(
+    `insert into clearing (org_id, ${clearings.names}) select $1, * from unnest(${clearings.arrays(2)})
+     on conflict (org_id, subject, key) do update
+       set before = excluded.before, superseded = excluded.superseded, why = excluded.why`,
+    [orgId, ...clearings.lists(rows)],
+  )
+}
+
+/** Removes clearings that have nothing left to cancel. */
+export function deleteClearings(tx: Transaction, orgId: OrgId, done: readonly ClearingSubject[]): void {
+  tx.send(
+    `delete from clearing c using unnest(${subjects.arrays(2)}) as d (${subjects.names})
+      where c.org_id = $1 and c.subject = d.subject and c.key = d.key`,
+    [orgId, ...subjects.lists(done)],
+  )
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { agent, agentInput, agentPage, agentPatch } from './schema.ts'
+import { id, pageFilter } from '../../api/common.ts'
+import { changeAgent, createAgent, findAgentPage, getAgent, removeAgent } from '../../service/agents.ts'
+import { operation } from '../../operations/handler.ts'
+
+const one = z.strictObject({ id })
+
+/** What does the work. */
+export const agentOperations = {
+  'agents.create': operation({
+    ...{ method: 'POST', path: '/api/v1/agents', tag: 'agents', permission: 'agents:write' },
+    summary: 'Create an agent',
+    ...{ creates: true, etag: true },
+    body: agentInput,
+    answers: { 201: agent },
+    refusals: ['CONFLICT'],
+    examples: { body: { id: 'parrot', name: 'Parrot', executor: { kind: 'echo' }, max_concurrent: 2 } },
+  }).by(({ ports, caller, body }) => createAgent(ports, caller, body)),
+  'agents.list': operation({
+    ...{ method: 'GET', path: '/api/v1/agents', tag: 'agents', permission: 'agents:read' },
+    summary: 'List agents, by id',
+    query: pageFilter,
+    answers: { 200: agentPage },
+  }).by(({ ports, caller, query }) => findAgentPage(ports, caller, query)),
+  'agents.get': operation({
+    ...{ method: 'GET', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:read' },
+    summary: 'Get an agent',
+    etag: true,
+    params: one,
+    answers: { 200: agent },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => getAgent(ports, caller, params.id)),
+  'agents.update': operation({
+    ...{ method: 'PATCH', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:write' },
+    summary: 'Update an agent',
+    description: 'Omitted fields keep their values; null restores the default. Pending runs keep their limits.',
+    etag: true,
+    params: one,
+    body: agentPatch,
+    answers: { 200: agent },
+    refusals: ['NOT_FOUND', 'STALE_VERSION'],
+    examples: { body: { max_concurrent: 5, timeout_seconds: null } },
+  }).by(({ ports, caller, params, body, ifMatch }) =>
+    changeAgent(ports, caller, { id: params.id, version: ifMatch, change: body }),
+  ),
+  'agents.delete': operation({
+    ...{ method: 'DELETE', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:write' },
+    summary: 'Delete an agent that no schedule uses',
+    description: 'Its runs stay, and pending runs continue.',
+    etag: true,
+    params: one,
+    answers: { 204: null },
+    refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
+  }).by(({ ports, caller, params, ifMatch }) => removeAgent(ports, caller, { id: params.id, version: ifMatch })),
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { ALERT_KINDS, ALERT_SUBJECTS } from '../../domain/alerts.ts'
+import { id, moment, pageOf, why, paging } from '../../api/common.ts'
+import { named, type Shape } from '../../contract/shape.ts'
+
+const alert = named(
+  'Alert',
+  z.strictObject({
+    id: z.string(),
+    org_id: z.string(),
+    kind: z.enum(ALERT_KINDS),
+    subject_kind: z.enum(ALERT_SUBJECTS),
+    subject_id: z.string(),
+    status: z.enum(['open', 'cleared']),
+    why,
+    sentence: z.string(),
+    raised_at: moment,
+    cleared_at: moment.nullable(),
+    cleared_why: why.nullable(),
+  }),
+  'Something that needs attention. It clears itself when the cause is gone.',
+)
+export type AlertView = Shape<typeof alert>
+
+export const alertPage = pageOf('AlertPage', alert)
+
+/** Which alerts are wanted. */
+export const alertFilter = z.strictObject({
+  status: z.enum(['open', 'cleared']).optional().describe('Status of the alert. Default: both.'),
+  kind: z.enum(ALERT_KINDS).optional().describe('Kind of alert.'),
+  subject_id: id.optional().describe('The schedule, node or target the alert is about.'),
+  ...paging,
+})
+export type AlertFilter = Shape<typeof alertFilter>

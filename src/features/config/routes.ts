@@ -1,0 +1,30 @@
+import { config, configPatch } from '../../contract/config.ts'
+import { changeConfig } from './service.ts'
+import { operation } from '../../operations/handler.ts'
+
+const deployment = {
+  path: '/api/v1/config',
+  tag: 'config',
+  permission: 'admin:*',
+  operatorOnly: true,
+} as const
+
+/** The configuration of the deployment. */
+export const configOperations = {
+  'config.get': operation({
+    ...{ ...deployment, method: 'GET' },
+    summary: 'Get all settings and their sources',
+    description: 'As they apply on the node that answers. Secrets are masked.',
+    answers: { 200: config },
+  }).by(({ ctx }) => ctx.config.view()),
+  'config.update': operation({
+    ...{ ...deployment, method: 'PATCH' },
+    summary: 'Change settings on every node without a restart',
+    description:
+      'All changes or none. Null removes the override, so that file, environment or default apply again; 0 leaves ' +
+      'a lane, a limit or a time to live unchanged. Settings that need a restart are refused.',
+    body: configPatch,
+    answers: { 200: config },
+    examples: { body: { tasks: { max_queue: 2_000 }, log: { level: 'debug' } } },
+  }).by(({ ctx, ports, caller, body }) => changeConfig({ ...ports, config: ctx.config }, caller, body)),
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { alertFilter, alertPage } from '../alerts/schema.ts'
+import { id } from '../../api/common.ts'
+import { delivery, deliveryFilter, deliveryPage, type DeliveryView } from './schema.ts'
+import { findAlerts } from '../../service/alerts.ts'
+import { findDeliveries, getDelivery, retryDelivery } from './service.ts'
+import { getRun } from '../../service/runs-read.ts'
+import { requirePermission } from '../../operations/admit.ts'
+import { type Asking, operation } from '../../operations/handler.ts'
+import { readsAllRuns } from '../runs/routes.ts'
+
+const one = z.strictObject({ id })
+const reading = { method: 'GET', tag: 'deliveries', permission: ['runs:read', 'schedules:read'] } as const
+
+/** Readers of schedules read what the runs of schedules deliver; any other delivery is for readers of runs. */
+async function get(call: Asking, id: string): Promise<DeliveryView> {
+  const { ports, caller } = call
+  const found = await getDelivery(ports, caller, id)
+  if (readsAllRuns(call)) return found
+  const run = found.run_id === null ? null : await getRun(ports, caller.orgId, found.run_id)
+  if (run === null || run.schedule_id === null) requirePermission(call, 'runs:read')
+  return found
+}
+
+/** Deliveries of results, and alerts. */
+export const deliveryOperations = {
+  'deliveries.list': operation({
+    ...{ ...reading, path: '/api/v1/deliveries' },
+    summary: 'List deliveries with their tries, newest first',
+    description: 'A caller with schedules:read but not runs:read gets the deliveries of scheduled runs.',
+    query: deliveryFilter,
+    answers: { 200: deliveryPage },
+  }).by((call) => findDeliveries(call.ports, { ...call.caller, onlyOfSchedules: !readsAllRuns(call) }, call.query)),
+  'deliveries.get': operation({
+    ...{ ...reading, path: '/api/v1/deliveries/:id' },
+    summary: 'Get a delivery with its tries',
+    description: 'The delivery of a scheduled run requires schedules:read or runs:read, any other runs:read.',
+    params: one,
+    answers: { 200: delivery },
+    refusals: ['NOT_FOUND'],
+  }).by((call) => get(call, call.params.id)),
+  'deliveries.retry': operation({
+    ...{ method: 'POST', path: '/api/v1/deliveries/:id/retry', tag: 'deliveries', permission: 'runs:write' },
+    summary: 'Send a delivery now',
+    description:
+      'A failed or unsent delivery starts over, a waiting one is tried at once; the message id stays the same. ' +
+      'Deliveries that have arrived, or are held for a disabled target, are refused.',
+    params: one,
+    answers: { 202: delivery },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+  }).by(({ ports, caller, params }) => retryDelivery(ports, caller, params.id)),
+  'alerts.list': operation({
+    ...{ method: 'GET', path: '/api/v1/alerts', tag: 'alerts', permission: 'runs:read' },
+    summary: 'List alerts, newest first',
+    description: 'An alert is raised once and clears when the problem is gone.',
+    query: alertFilter,
+    answers: { 200: alertPage },
+  }).by(({ ports, caller, query }) => findAlerts(ports, caller, query)),
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import { BEAT_OUTCOMES } from '../../domain/heartbeat/heartbeat-ending.ts'
+import { DELIVERY_STATES } from '../../core/delivery/delivery-states.ts'
+import { parseActiveHours } from '../../core/heartbeat/active-hours.ts'
+import {
+  parseChecklistFile,
+  parseChecklistForm,
+  parseFilledText,
+  parseHeartbeatTarget,
+} from '../../domain/heartbeat/heartbeat-config.ts'
+import { UTC } from '../../core/time/zone.ts'
+import { moment, pageOf, why, whyFields, paging } from '../../api/common.ts'
+import { rule, sessionKeyText, text, whole } from '../../api/fields.ts'
+import { named, type Shape } from '../../contract/shape.ts'
+import { probeCounts, probeInput } from '../probes/schema.ts'
+
+const YEAR_SECONDS = 366 * 86_400
+/** Longer ones belong into a file. */
+const MAX_TEXT = 256 * 1024
+
+const checklist = named(
+  'Checklist',
+  z
+    .union([
+      z.strictObject({ text: text(0, MAX_TEXT) }),
+      z.strictObject({ file: text(1, 1_000).check(rule(parseChecklistFile)) }),
+    ])
+    .check(rule(parseChecklistForm)),
+  'What is looked after: words, or a file below `heartbeat.checklist_dir`.',
+)
+export type ChecklistInput = Shape<typeof checklist>
+
+const timeOfDay = z.string().regex(/^\d{2}:\d{2}$/)
+const interval = whole(1, YEAR_SECONDS)
+
+const activeHours = z
+  .strictObject({
+    start: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/),
+    end: z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/),
+    timezone: z.string().nullish().describe('Default: the time zone of the org.'),
+  })
+  .check(rule((field, hours) => parseActiveHours(field, hours, UTC)))
+
+export const heartbeatInput = named(
+  'HeartbeatInput',
+  z.strictObject({
+    enabled: z.boolean().nullish().describe('Whether it runs.'),
+    interval_seconds: interval.nullish().describe('Interval between heartbeats.'),
+    active_hours: activeHours.nullish().describe('Hours in which it runs.'),
+    prompt: text(1, MAX_TEXT).check(rule(parseFilledText)).nullish().describe('Prompt before the checklist.'),
+    checklist: checklist.nullish().describe('Checklist of the agent.'),
+    target: text(1, 600)
+      .check(rule(parseHeartbeatTarget))
+      .nullish()
+      .describe('Where messages go: `last`, `none`, a channel, `channel:recipient`, or the id of a target.'),
+    ack_max_chars: whole(0, 1_000_000)
+      .nullish()
+      .describe('Characters beside `HEARTBEAT_OK` that are still an acknowledgement.'),
+    session: sessionKeyText.check(rule(parseFilledText)).nullish().describe('Session of its messages.'),
+    adaptive: z
+      .union([
+        z.boolean(),
+        z.strictObject({
+          ok_step: whole(1, 1_000_000).optional(),
+          max_interval_seconds: interval.optional(),
+        }),
+      ])
+      .nullish()
+      .describe('Whether the interval grows while everything is acknowledged.'),
+    probe: probeInput.nullish().describe('Probe that runs before the agent is woken, after all free checks.'),
+  }),
+  'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false. ' +
+    'Switched on without one it takes `<agent>/HEARTBEAT.md` below `heartbeat.checklist_dir`, if that file is there.',
+)
+export type HeartbeatInput = Shape<typeof heartbeatInput>
+
+export const heartbeat = named(
+  'Heartbeat',
+  z.strictObject({
+    agent_id: z.string(),
+    org_id: z.string(),
+    enabled: z.boolean(),
+    interval_seconds: z.int(),
+    active_hours: z.strictObject({ start: timeOfDay, end: timeOfDay, timezone: z.string() }).nullable(),
+    checklist: checklist.nullable(),
+    prompt: z.string(),
+    target: z.string(),
+    ack_max_chars: z.int(),
+    session: z.string(),
+    adaptive: z.strictObject({ ok_step: z.int(), max_interval_seconds: z.int() }).nullable(),
+    probe: probeInput.nullable(),
+    probe_counts: probeCounts
+      .optional()
+      .describe('How often the probe ran and what it saved. Only of a single heartbeat, once it has run.'),
+    route: z.string().nullable().describe('Where messages would go now. Null: nowhere.'),
+    no_route: z
+      .string()
+      .nullable()
+      .describe('Why messages would go nowhere, and what to do about it. Null: there is a route.'),
+    next_at: moment.nullable().describe('Next check. Null while it is disabled.'),
+    ok_streak: z.int().describe('Consecutive acknowledgements.'),
+    current_interval_seconds: z.int().describe('The interval after adapting to the streak.'),
+    version: z.int().describe('0: never set.'),
+    updated_at: moment.nullable(),
+  }),
+  'The heartbeat of an agent.',
+)
+export type HeartbeatView = Shape<typeof heartbeat>
+
+export const heartbeatTest = named(
+  'HeartbeatTest',
+  z.strictObject({
+    ran: z.boolean(),
+    run_id: z.string().optional(),
+    reason: whyFields.reason.optional(),
+    sentence: z.string(),
+  }),
+  'Whether the heartbeat ran, and if not, why.',
+)
+export type HeartbeatTestAnswer = Shape<typeof heartbeatTest>
+
+const heartbeatLogEntry = named(
+  'HeartbeatLogEntry',
+  z.strictObject({
+    id: z.string(),
+    agent_id: z.string(),
+    kind: z.enum(['planned', 'asked']).describe('`asked`: requested or repeated by a person.'),
+    due_at: moment.nullable(),
+    at: moment,
+    looks: z.int().describe('How often it was checked while the agent was busy.'),
+    last_at: moment,
+    outcome: z.enum(BEAT_OUTCOMES),
+    reason: whyFields.reason,
+    sentence: z.string(),
+    why,
+    target: z.string(),
+    run_id: z.string().nullable(),
+    content: z.string().nullable().describe('The message as sent.'),
+    delivery_id: z.string().nullable(),
+    delivery_status: z.enum(DELIVERY_STATES).nullable(),
+    finished_at: moment.nullable(),
+  }),
+  'The outcome of one heartbeat.',
+)
+export type HeartbeatLogView = Shape<typeof heartbeatLogEntry>
+
+export const heartbeatLog = pageOf('HeartbeatLog', heartbeatLogEntry)
+
+/** Which entries of the log are wanted. */
+export const heartbeatLogFilter = z.strictObject({
+  ...paging,
+  outcome: z.string().max(200).optional().describe('One or more outcomes, separated by commas.'),
+})
+export type HeartbeatLogFilter = Shape<typeof heartbeatLogFilter>

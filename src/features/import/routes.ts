@@ -1,0 +1,50 @@
+import { crontabInput, importInput, importReport } from './schema.ts'
+import { words, wordsInput } from '../../contract/words.ts'
+import { importCrontab } from './crontab.ts'
+import { importClawJobs } from './openclaw.ts'
+import { parseWords } from '../../service/schedule-words.ts'
+import { operation } from '../../operations/handler.ts'
+
+/** Schedules from elsewhere: from a sentence, and from the files of other schedulers. */
+export const importOperations = {
+  'schedules.parse': operation({
+    ...{ method: 'POST', path: '/api/v1/schedules/parse', tag: 'schedules', permission: 'schedules:read' },
+    rails: 'free',
+    summary: 'Parse a schedule from natural language',
+    description:
+      'English or Chinese, by a fixed grammar. The answer has the fields of a schedule, their meaning as a ' +
+      'sentence and as dates, and a note for every assumption. Text that is not understood is refused with its ' +
+      'position.',
+    body: wordsInput,
+    answers: { 200: words },
+    examples: { body: { text: 'every weekday at 9 in Berlin' } },
+  }).by(({ ports, caller, body }) => parseWords(ports, caller, body)),
+  'import.crontab': operation({
+    ...{ method: 'POST', path: '/api/v1/import/crontab', tag: 'import', permission: 'schedules:write' },
+    summary: 'Import a crontab as schedules',
+    description:
+      'With `plan` nothing changes. Importing the same file again changes nothing. Commands require an owner of ' +
+      "the operator org and a program on the operator's list; with `agent_id` the lines become prompts instead.",
+    newWork: true,
+    body: crontabInput,
+    answers: { 200: importReport },
+    examples: { body: { text: '# Good morning\n0 9 * * 1-5 say good morning\n', plan: true } },
+  }).by(async ({ ctx, ports, caller, body }) => {
+    const report = await importCrontab(ports, caller, body)
+    if (!report.plan) ctx.wakeSchedules()
+    return report
+  }),
+  'import.openclaw': operation({
+    ...{ method: 'POST', path: '/api/v1/import/openclaw', tag: 'import', permission: 'schedules:write' },
+    summary: 'Import OpenClaw cron jobs as schedules',
+    description: 'The text is its cron/jobs.json. With `plan` nothing changes; importing it again changes nothing.',
+    newWork: true,
+    body: importInput,
+    answers: { 200: importReport },
+    examples: { body: { text: '{"version":1,"jobs":[]}', plan: true } },
+  }).by(async ({ ctx, ports, caller, body }) => {
+    const report = await importClawJobs(ports, caller, body)
+    if (!report.plan) ctx.wakeSchedules()
+    return report
+  }),
+}

@@ -1,0 +1,178 @@
+import type { OrgId, SessionKey } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { RUN_SESSION_PATTERN } from '../../core/session/run-session.ts'
+import type { Connection, Transaction } from '../../store/database.ts'
+import {
+  column,
+  columns,
+  countRemoved,
+  type OldRows,
+  type RowOf,
+  timestampOrNull,
+  toTimestamp,
+} from '../../platform/db/table.ts'
+
+/**
+ * Which orgs have anything to be removed. All kinds are asked for in one statement per page of orgs, each by the oldest
+ * row of an index: an org with nothing old costs a few probes and no statement of its own.
+ */
+
+/** What may be old in an org. */
+const KINDS = {
+  tasks: `select from run r where r.org_id = o.id and r.trigger = 'task' and r.created_at < $3::timestamptz`,
+  skips: 'select from run r where r.org_id = o.id and r.created_at < $4::timestamptz',
+  runs: 'select from run r where r.org_id = o.id and r.created_at < $5::timestamptz',
+  surplus: 'select from schedule s where s.org_id = o.id and s.fires > $6',
+  deliveries: `select from delivery d where d.org_id = o.id and d.finished_at is not null
+    and d.kind = any (array['callback', 'saved', 'session', 'channel']) and d.finished_at < $4::timestamptz`,
+  alerts: 'select from alert a where a.org_id = o.id and a.raised_at < $5::timestamptz',
+  backfills: 'select from backfill b where b.org_id = o.id and b.created_at < $5::timestamptz',
+  heartbeats: 'select from heartbeat_log l where l.org_id = o.id',
+  probes: 'select from probe p where p.org_id = o.id',
+  sessions: 'select from session s where s.org_id = o.id and s.created_at < $5::timestamptz',
+  taskCounts: `select from task_count c where c.org_id = o.id and c.agent_id <> '' and c.counted_at < $5::timestamptz`,
+} as const
+
+export type PrunedKind = keyof typeof KINDS
+
+/** Before which time a row is old: tasks, what is kept for a day, and what is kept as long as runs (null: for ever). */
+export interface OldBefore {
+  readonly tasks: Instant
+  readonly day: Instant
+  readonly runs: Instant | null
+  /** A schedule that has fired more often may have more runs than are kept. */
+  readonly fires: number
+}
+
+const oldKinds = columns({
+  orgId: column.text<OrgId>('o.id'),
+  kinds: column.texts<readonly PrunedKind[]>(
+    `array_remove(array[${Object.entries(KINDS)
+      .map(([kind, rows]) => `case when exists (${rows}) then '${kind}' end`)
+      .join(', ')}], null)`,
+  ),
+})
+
+/** The next orgs by id, each with the kinds of which it has something old. */
+export async function loadOrgsToPrune(
+  connection: Connection,
+  asked: { readonly after: string; readonly limit: number; readonly before: OldBefore },
+): Promise<readonly RowOf<typeof oldKinds>[]> {
+  const { tasks, day, runs, fires } = asked.before
+  const rows = await connection.query(
+    `select ${oldKinds.list}
+       from (select id from org where deleted_at is null and id > $1 order by id limit $2) o order by o.id`,
+    [asked.after, asked.limit, toTimestamp(tasks), toTimestamp(day), timestampOrNull(runs), fires],
+  )
+  return oldKinds.read(rows)
+}
+
+const ids = columns({ id: column.text<OrgId>('o.id') })
+
+/** Orgs with tasks from before a time, by id. Asked often, because tasks are many and kept for minutes. */
+export async function loadOrgsWithOldTasks(connection: Connection, before: Instant): Promise<readonly OrgId[]> {
+  const rows = await connection.query(
+    `select ${ids.list} from org o where o.deleted_at is null and exists (
+       select from run r where r.org_id = o.id and r.trigger = 'task' and r.created_at < $1::timestamptz) order by o.id`,
+    [toTimestamp(before)],
+  )
+  return ids.read(rows).map(({ id }) => id)
+}
+
+/** The next orgs by id whose newest turns have not been added up. */
+export async function loadOrgsBehind(
+  connection: Connection,
+  asked: { readonly after: string; readonly limit: number },
+): Promise<readonly OrgId[]> {
+  const rows = await connection.query(
+    `select ${ids.list} from org o join org_version v on v.org_id = o.id
+       left join run_count_place r on r.org_id = o.id left join task_count_place t on t.org_id = o.id
+      where o.deleted_at is null and o.id > $1 and (coalesce(r.no, 0) < v.no or coalesce(t.no, 0) < v.no)
+      order by o.id limit $2`,
+    [asked.after, asked.limit],
+  )
+  return ids.read(rows).map(({ id }) => id)
+}
+
+/** Where a walk through the sessions of an org stands: after this one. */
+export interface SessionPosition {
+  readonly createdAt: Instant
+  readonly key: SessionKey
+}
+
+/**
+ * A session without rules of its own, runs and chats. Nothing is lost with it: the next message begins it again. The
+ * session of a schedule's run goes with the runs, whatever its rules.
+ */
+const IS_IDLE = `(num_nonnulls(s.mode, s.cap, s.drop_policy, s.debounce_ms, s.max_concurrent) = 0 or
+    (s.key ~ '${RUN_SESSION_PATTERN}'
+      and not exists (select from run r where r.org_id = s.org_id and r.id = split_part(s.key, ':run:', 2))))
+  and not exists (select from run r where r.org_id = s.org_id and r.session_key = s.key)
+  and not exists (select from chat c where c.org_id = s.org_id and c.session_key = s.key)`
+
+const sessions = columns({
+  key: column.text<SessionKey>('s.key'),
+  createdAt: column.instant('s.created_at'),
+  isIdle: column.boolean(IS_IDLE),
+})
+
+/** One step through the sessions that began before a time, oldest first: those that are idle, and where to go on. */
+export async function loadIdleSessions(
+  connection: Connection,
+  asked: OldRows & { readonly after: SessionPosition },
+): Promise<{ readonly idle: readonly SessionKey[]; readonly next: SessionPosition | null }> {
+  const rows = await connection.query(
+    `select ${sessions.list} from session s
+      where s.org_id = $1 and s.created_at < $2::timestamptz and (s.created_at, s.key) > ($3::timestamptz, $4::text)
+      order by s.created_at, s.key limit $5`,
+    [asked.orgId, toTimestamp(asked.before), toTimestamp(asked.after.createdAt), asked.after.key, asked.limit],
+  )
+  const seen = sessions.read(rows)
+  const last = seen.length < asked.limit ? undefined : seen.at(-1)
+  return {
+    idle: seen.filter(({ isIdle }) => isIdle).map(({ key }) => key),
+    next: last === undefined ? null : { createdAt: last.createdAt, key: last.key },
+  }
+}
+
+const keys = columns({ key: column.text<SessionKey>('s.key') })
+
+/** Removes those of the sessions that are still idle, under the lock of the org. Answers with their keys. */
+export async function deleteIdleSessions(
+  tx: Transaction,
+  of: { readonly orgId: OrgId; readonly keys: readonly SessionKey[] },
+): Promise<readonly SessionKey[]> {
+  const rows = await tx.query(
+    `delete from session s where s.org_id = $1 and s.key = any ($2::text[]) and ${IS_IDLE} returning ${keys.list}`,
+    [of.orgId, of.keys],
+  )
+  return keys.read(rows).map(({ key }) => key)
+}
+
+/** Removes the counts of agents that had no task since a time; those of all agents together stay. */
+export function deleteOldTaskCounts(connection: Connection, old: OldRows): Promise<number> {
+  return countRemoved(
+    connection,
+    `with gone as (
+       delete from task_count c where c.ctid = any (array(
+         select t.ctid from task_count t
+          where t.org_id = $1 and t.counted_at < $2::timestamptz and t.agent_id <> '' limit $3)) returning 1)
+     select count(*) as removed from gone`,
+    [old.orgId, toTimestamp(old.before), old.limit],
+  )
+}
+
+/** Takes, or keeps, the turn to prune. False while another node has it; a turn that was not kept ends after `forMs`. */
+export async function takePruning(
+  connection: Connection,
+  asked: { readonly holder: string; readonly now: Instant; readonly forMs: number },
+): Promise<boolean> {
+  const rows = await connection.query(
+    `insert into pruner (holder, until) values ($1, $2::timestamptz + $3 * interval '1 ms')
+     on conflict (one) do update set holder = excluded.holder, until = excluded.until
+       where pruner.holder = excluded.holder or pruner.until < $2::timestamptz
+          or pruner.until > excluded.until + interval '1 minute' returning 1`,
+    [asked.holder, toTimestamp(asked.now), asked.forMs],
+  )
+  return rows.length > 0
+}

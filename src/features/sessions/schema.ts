@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import {
+  DROP_POLICIES,
+  MAX_CAP,
+  MAX_DEBOUNCE_MS,
+  MAX_SESSION_CONCURRENT,
+  SESSION_MODES,
+} from '../../core/session/session-rules.ts'
+import { RUN_STATES } from '../../domain/run/run-machine.ts'
+import { TRIGGERS } from '../../domain/run/run.ts'
+import { anyJson, moment, pageOf, paging, whyFields } from '../../api/common.ts'
+import { fieldsRule, givenMoment, storableList, text, whole } from '../../api/fields.ts'
+import { errorCode } from '../runs/schema.ts'
+import { named, type Shape } from '../../contract/shape.ts'
+
+/** Texts above this are not messages but files; they belong into attachments by reference. */
+const MAX_TEXT = 1_000_000
+
+/** No model writes more tokens. */
+const MAX_TOKENS = 1_000_000_000
+
+/** The rules that a message may set too. */
+const sharedRules = {
+  mode: z.enum(SESSION_MODES),
+  max_concurrent: whole(1, MAX_SESSION_CONCURRENT),
+  debounce_ms: whole(0, MAX_DEBOUNCE_MS),
+}
+
+export const messageInput = named(
+  'MessageInput',
+  z
+    .strictObject({
+      text: text(0, MAX_TEXT),
+      sender: text(1, 512)
+        .optional()
+        .describe('Who sends it. Messages of one sender within the debounce time become one run.'),
+      attachments: storableList.optional(),
+      message_id: text(1, 512)
+        .optional()
+        .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
+      sent_at: givenMoment.optional(),
+      lane: text(1, 100).optional().describe('Lane of its run.'),
+      mode: sharedRules.mode.optional().describe('How it is queued, for this message only.'),
+      max_concurrent: sharedRules.max_concurrent.optional(),
+      debounce_ms: sharedRules.debounce_ms.optional(),
+      not_before: givenMoment.optional().describe('Earliest time to start.'),
+      deadline: givenMoment.optional().describe('Latest time to start.'),
+      parent_run_id: text(1, 100).optional(),
+      max_tokens: whole(1, MAX_TOKENS).optional().describe('Maximum tokens of the run; budgets reserve this amount.'),
+    })
+    .check(
+      fieldsRule(({ text: said, attachments }) =>
+        typeof said === 'string' && said.trim() === '' && (attachments ?? []).length === 0
+          ? [{ field: 'text', value: said, message: 'is empty', allowed: 'a text, or attachments' }]
+          : [],
+      ),
+    ),
+  'A message; the texts `/stop` and `/stopall` are the commands. A `message_id` that the same caller has sent to the session in the last 24 hours repeats that message: nothing happens, and the answer names its run.',
+)
+export type MessageInput = Shape<typeof messageInput>
+
+export const messageReceipt = named(
+  'MessageReceipt',
+  z.strictObject({
+    run_id: z.string(),
+    message_id: z.string(),
+    state: z.enum(RUN_STATES),
+    position: z.int().nullable(),
+    merged_into: z.string().optional(),
+    dropped_run_id: z.string().optional(),
+    duplicate: z
+      .literal(true)
+      .optional()
+      .describe('This `message_id` was sent before; this is the run of the first one.'),
+  }),
+)
+export type MessageReceipt = Shape<typeof messageReceipt>
+
+const message = named(
+  'Message',
+  z.strictObject({
+    run_id: z.string(),
+    trigger: z.enum(TRIGGERS),
+    message_ids: z.array(z.string()).describe('Messages merged into the run, oldest first. Empty for other triggers.'),
+    sender: z.string().nullable(),
+    text: z.string().nullable().describe('Text of the message, or the prompt of the schedule. Null: not text.'),
+    attachments: z.array(anyJson),
+    status: z.enum(RUN_STATES),
+    reason: whyFields.reason.nullable(),
+    reply: anyJson.describe('The reply. Null: none yet.'),
+    error_code: errorCode.nullable(),
+    error_message: z.string().nullable(),
+    created_at: moment,
+    started_at: moment.nullable(),
+    finished_at: moment.nullable(),
+  }),
+  'What was said to a session and what came of it: one for each run, whoever woke it.',
+)
+export type MessageView = Shape<typeof message>
+
+export const messagePage = pageOf('MessagePage', message)
+
+export const stopAnswer = named(
+  'StopAnswer',
+  z.strictObject({ stopped: z.int(), drained: z.int() }),
+  'The answer to /stop, /stopall and reset.',
+)
+export type StopAnswer = Shape<typeof stopAnswer>
+
+export const session = named(
+  'Session',
+  z.strictObject({
+    key: z.string(),
+    org_id: z.string(),
+    mode: z.enum(SESSION_MODES),
+    cap: z.int(),
+    drop: z.enum(DROP_POLICIES),
+    debounce_ms: z.int(),
+    max_concurrent: z.int(),
+    generation: z.int(),
+    tokens: z.number().nullable(),
+    context_window: z.number().nullable(),
+    active: z.int(),
+    waiting: z.int(),
+    created_at: moment,
+  }),
+)
+export type SessionView = Shape<typeof session>
+
+/** Which sessions are listed. */
+export const sessionFilter = z.strictObject({
+  isolated: z.boolean().optional().describe('Include the sessions of isolated schedule runs.'),
+  ...paging,
+})
+export type SessionFilter = Shape<typeof sessionFilter>
+
+export const sessionPage = pageOf('SessionPage', session)
+
+export const sessionChange = named(
+  'SessionChange',
+  z.strictObject({
+    mode: sharedRules.mode.nullish().describe('How messages are queued.'),
+    cap: whole(1, MAX_CAP).nullish().describe('Maximum number of queued messages.'),
+    drop: z.enum(DROP_POLICIES).nullish().describe('Which message is dropped when the queue is full.'),
+    debounce_ms: sharedRules.debounce_ms.nullish().describe('Messages this close together become one run.'),
+    max_concurrent: sharedRules.max_concurrent.nullish().describe('Maximum number of concurrent runs.'),
+  }),
+  'What is left out stays; null gives a rule back to the deployment.',
+)
+export type SessionChange = Shape<typeof sessionChange>
+
+/** The rules of a session as a program gives them: what is left out stays. */
+export type SessionPatch = { readonly [Name in keyof SessionChange]?: NonNullable<SessionChange[Name]> }

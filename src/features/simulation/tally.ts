@@ -1,0 +1,84 @@
+import type { SimulationTotals } from './result-schema.ts'
+import { fromMicros } from '../../domain/budget/budget.ts'
+import type { Reason } from '../../domain/reasons.ts'
+import type { RunState } from '../../domain/run/run-machine.ts'
+
+/** Totals that grow with what happens, however much of it there is. */
+export interface Tally {
+  occurrences: number
+  runs: number
+  readonly byStatus: Map<RunState, number>
+  readonly skippedBy: Map<Reason, number>
+  attempts: number
+  superseded: number
+  /** Runs that are pending, and those of them that are at work. */
+  pending: number
+  inFlight: number
+  maxWaiting: number
+  maxRunning: number
+  busyMs: number
+  tokens: number
+  costMicros: number
+  readonly lateness: Map<number, number>
+  started: number
+  maxLateness: number
+}
+
+export const emptyTally = (): Tally => ({
+  ...{ occurrences: 0, runs: 0, byStatus: new Map(), skippedBy: new Map(), attempts: 0, superseded: 0 },
+  ...{ pending: 0, inFlight: 0, maxWaiting: 0, maxRunning: 0, busyMs: 0, tokens: 0, costMicros: 0 },
+  ...{ lateness: new Map(), started: 0, maxLateness: 0 },
+})
+
+/** One more of a kind. */
+export function countOne<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + by)
+}
+
+/** A run has started so late. Beyond a second lateness is kept to three figures, so that there are never many of them. */
+export function countLateness(tally: Tally, lateMs: number): void {
+  tally.started += 1
+  if (lateMs > tally.maxLateness) tally.maxLateness = lateMs
+  countOne(tally.lateness, rounded(lateMs))
+}
+
+function rounded(ms: number): number {
+  if (ms < 1_000) return ms
+  const step = 10 ** (Math.floor(Math.log10(ms)) - 2)
+  return Math.floor(ms / step) * step
+}
+
+/** How full it is now. */
+export function noteLevels(tally: Tally): void {
+  const waiting = tally.pending - tally.inFlight
+  if (waiting > tally.maxWaiting) tally.maxWaiting = waiting
+  if (tally.inFlight > tally.maxRunning) tally.maxRunning = tally.inFlight
+}
+
+/** The totals as they are told. */
+export function viewTally(tally: Tally): SimulationTotals {
+  const [p50, p99] = quantiles(tally, [0.5, 0.99])
+  return {
+    ...{ occurrences: tally.occurrences, runs: tally.runs, attempts: tally.attempts, superseded: tally.superseded },
+    by_status: Object.fromEntries([...tally.byStatus].filter(([, count]) => count > 0)),
+    skipped_by_reason: Object.fromEntries(tally.skippedBy),
+    ...{ max_waiting: tally.maxWaiting, max_running: tally.maxRunning, busy_ms: tally.busyMs },
+    ...{ tokens: tally.tokens, cost: fromMicros(tally.costMicros) },
+    lateness_p50_ms: p50 ?? null,
+    lateness_p99_ms: p99 ?? null,
+    lateness_max_ms: tally.started === 0 ? null : tally.maxLateness,
+  }
+}
+
+function quantiles({ lateness, started }: Tally, shares: readonly number[]): readonly (number | undefined)[] {
+  const sorted = [...lateness].sort(([a], [b]) => a - b)
+  return shares.map((share) => {
+    const rank = Math.ceil(started * share)
+    let seen = 0
+    for (const [ms, count] of sorted) {
+      seen += count
+      if (seen >= rank) return ms
+    }
+    return undefined
+  })
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { RUN_STATES } from '../../domain/run/run-machine.ts'
+import { SCHEDULE_STATES } from '../../domain/schedule/lifecycle.ts'
+import { moment } from '../../api/common.ts'
+import { lane } from '../lanes/schema.ts'
+import { named, type Shape } from '../../contract/shape.ts'
+
+export const SERIES_STEPS = ['hour', 'day'] as const
+
+export type SeriesStep = (typeof SERIES_STEPS)[number]
+
+const spread = named(
+  'Spread',
+  z.strictObject({ p50: z.number(), p95: z.number(), p99: z.number(), max: z.number() }),
+  'Percentiles in milliseconds.',
+)
+export type Spread = Shape<typeof spread>
+
+const agentWork = named(
+  'AgentWork',
+  z.strictObject({ agent_id: z.string(), queued: z.int(), active: z.int() }),
+  'Pending work of an agent.',
+)
+export type AgentWork = Shape<typeof agentWork>
+
+const providerWork = named(
+  'ProviderWork',
+  z.strictObject({
+    provider: z.string(),
+    waiting: z.int(),
+    in_flight: z.int(),
+    requests_left: z.int().nullable(),
+    tokens_left: z.int().nullable(),
+    closed_until: moment.nullable().describe('Nothing starts before this time. Null: open.'),
+  }),
+  'Pending work of a provider, and what is left of its quotas. Null: unlimited.',
+)
+export type ProviderWork = Shape<typeof providerWork>
+
+/** Which stretch of time; the last 24 hours unless given. */
+export const statsFilter = z.strictObject({
+  from: z.iso.datetime({ offset: true }).optional().describe('Start of the range. Default: 24 hours ago.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('End of the range. Default: now.'),
+})
+export type StatsFilter = Shape<typeof statsFilter>
+
+/** Which stretch of time, in which steps; the last 24 hours by the hour unless given. */
+export const seriesFilter = z.strictObject({
+  from: z.iso.datetime({ offset: true }).optional(),
+  to: z.iso.datetime({ offset: true }).optional(),
+  step: z.enum(SERIES_STEPS).optional(),
+})
+export type SeriesFilter = Shape<typeof seriesFilter>
+
+const seriesPoint = named(
+  'SeriesPoint',
+  z.strictObject({
+    at: moment.describe('Start of the interval.'),
+    by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
+    duration_p95_ms: z.number().nullable().describe('95th percentile of run durations. Null: no run ended.'),
+    lateness_p99_ms: z
+      .number()
+      .nullable()
+      .describe('99th percentile of start lateness against the nominal time. Null: no run had one.'),
+    tokens: z.number(),
+    cost: z.number().describe('In whole units of money.'),
+  }),
+  'One interval of a series.',
+)
+export type SeriesPoint = Shape<typeof seriesPoint>
+
+export const statsSeries = named(
+  'StatsSeries',
+  z.strictObject({
+    org_id: z.string(),
+    from: moment,
+    to: moment,
+    step: z.enum(SERIES_STEPS),
+    points: z.array(seriesPoint),
+  }),
+  'Statistics per interval: one point for each interval from `from` to `to`, including empty ones.',
+)
+export type StatsSeries = Shape<typeof statsSeries>
+
+export const stats = named(
+  'Stats',
+  z.strictObject({
+    org_id: z.string(),
+    from: moment,
+    to: moment,
+    runs: z.strictObject({
+      ended: z.int().describe('Runs that ended by execution or by a person; the shares refer to these.'),
+      by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
+      share: z
+        .strictObject({ success: z.number(), failed: z.number(), timeout: z.number() })
+        .nullable()
+        .describe('Null: no run has ended.'),
+      duration_ms: spread.nullable().describe('From start to end. Null: no run has ended.'),
+      lateness_ms: spread.nullable().describe('From the nominal time to the start, of runs that have one.'),
+    }),
+    pending: z.strictObject({ waiting: z.int(), queued: z.int(), active: z.int() }),
+    schedules: z.partialRecord(z.enum(SCHEDULE_STATES), z.int()),
+    agents: z.array(agentWork).describe('Agents with work, busiest first, at most 100.'),
+    providers: z.array(providerWork).describe('Providers of the org, by name.'),
+    probes: z
+      .strictObject({ asked: z.int(), saved: z.int(), errors: z.int() })
+      .describe('Probes run before agents were woken; `saved` is how often the agent was not woken.'),
+    lanes: z.array(lane).describe("With the org's own work."),
+  }),
+  'Statistics of an org over a time range, and its pending work.',
+)
+export type StatsView = Shape<typeof stats>

@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sessionKey } from '../../../src/domain/ids.ts'
+import { explainWait } from '../../../src/domain/queue/gates.ts'
+import { createLineUp, type LineUp } from '../../../src/core/picking/line-up.ts'
+import { isInFlight } from '../../../src/domain/run/run.ts'
+import { createRandom } from '../../simulation/random.ts'
+import { naivePick, positionOf } from './naive-picker.ts'
+import { STEPS } from './ready-queue-steps.ts'
+import {
+  AGENTS,
+  aWorld,
+  candidateOf,
+  factsOf,
+  flying,
+  laneIn,
+  momentIn,
+  ORG,
+  queued,
+  standingOf,
+  takeTurn,
+  type World,
+} from './ready-queue-world.ts'
+
+/** The picker that it is held to is slow on purpose; only what hangs takes this long. */
+const PATIENCE_MS = 600_000
+
+const steps = Object.entries(STEPS).map(([name, { weight }]) => ({ weight, arbitrary: fc.constant(name) }))
+const happening = fc.record({ what: fc.oneof(...steps), seed: fc.nat(1_000_000) })
+const round = fc.array(happening, { minLength: 1, maxLength: 14, size: 'max' })
+const life = fc.noBias(fc.array(round, { minLength: 1, maxLength: 24, size: 'max' }))
+
+function expectSameCounts(world: World, lineUp: LineUp): void {
+  const told = {
+    size: lineUp.size(),
+    inFlight: lineUp.inFlight(),
+    tasks: lineUp.tasksInFlight(),
+    agents: AGENTS.map((id) => [lineUp.inFlightOf(id), lineUp.queuedOf(id)]),
+    lanes: [...world.lanes.keys()].map((name) => [lineUp.queuedIn(name), lineUp.inFlightIn(name)]),
+  }
+  const [up, waiting] = [flying(world), queued(world)]
+  expect(told).toEqual({
+    size: world.runs.size,
+    inFlight: up.length,
+    tasks: up.filter((run) => run.trigger === 'task').length,
+    agents: AGENTS.map((id) => [up, waiting].map((runs) => runs.filter((run) => run.agentId === id).length)),
+    lanes: [...world.lanes.keys()].map((name) =>
+      [waiting, up].map((runs) => runs.filter((run) => laneIn(world, run) === name).length),
+    ),
+  })
+}
+
+function expectSameReasons(world: World, lineUp: LineUp): void {
+  for (const run of world.runs.values()) {
+    const executable = !world.offline.has(run.executorKey)
+    const why = lineUp.explain(run.id, { ...momentIn(world, laneIn(world, run)), executable })
+    const others = queued(world).filter((other) => other.agentId === run.agentId)
+    const position = positionOf(run, others)
+    expect(lineUp.positionOf(run.id)).toBe(run.state === 'queued' ? position : null)
+    if (isInFlight(run.state)) expect(why).toBeNull()
+    else expect(why).toEqual(explainWait(candidateOf(world, run), standingOf(world, run), position))
+  }
+}
+
+describe('a line-up, whatever happens', () => {
+  it(
+    'picks what a picker that starts from nothing picks, in the same order',
+    () => {
+      let picks = 0
+      fc.assert(
+        fc.property(life, (rounds) => {
+          const [world, lineUp] = [aWorld(), createLineUp(ORG)]
+          lineUp.setLanes(new Set(world.lanes.keys()))
+          for (const happenings of rounds) {
+            for (const { what, seed } of happenings) STEPS[what]?.step(world, lineUp, createRandom(seed))
+            const expected = naivePick(factsOf(world)).map((run) => run.id)
+            expect(takeTurn(world, lineUp)).toEqual(expected)
+            picks += expected.length
+          }
+          expectSameCounts(world, lineUp)
+          expectSameReasons(world, lineUp)
+        }),
+        { seed: 20260115, numRuns: 600 },
+      )
+      expect(picks).toBeGreaterThan(10_000)
+    },
+    PATIENCE_MS,
+  )
+
+  it('remembers nothing of runs, sessions and agents that are gone', () => {
+    fc.assert(
+      fc.property(life, (rounds) => {
+        const [world, lineUp] = [aWorld(), createLineUp(ORG)]
+        for (const { what, seed } of rounds.flat()) STEPS[what]?.step(world, lineUp, createRandom(seed))
+        takeTurn(world, lineUp)
+        for (const id of world.runs.keys()) lineUp.remove(id)
+        world.runs.clear()
+        for (const key of world.sessions.keys()) lineUp.forgetSession(key)
+        expectSameCounts(world, lineUp)
+        expect(['s0', 's1', 's2', 's3', 's4'].map((key) => lineUp.session(sessionKey(key)))).toEqual(
+          Array.from({ length: 5 }, () => null),
+        )
+        for (const lane of world.lanes.keys()) expect(lineUp.hasReady(lane)).toBe(false)
+        expect(lineUp.wakesAt()).toBeNull()
+      }),
+      { seed: 7, numRuns: 100 },
+    )
+  })
+})

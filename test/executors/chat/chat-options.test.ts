@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { maskedExecutor, unmaskedExecutor } from '../../../src/core/executor/masked.ts'
+import { completionsUrl, parseChatOptions } from '../../../src/executors/chat/options.ts'
+
+const LEAST = { kind: 'chat', base_url: 'https://llm.example/v1', model: 'm' }
+const read = (more: object) => parseChatOptions('executor', { ...LEAST, ...more })
+
+describe('what is said about a model', () => {
+  it('is little, and the rest is usual', () => {
+    expect(read({})).toEqual({
+      ok: true,
+      value: {
+        ...{ ...LEAST, api_key: null, headers: {}, system_prompt: null, temperature: null, max_tokens: null },
+        ...{ stream: true, history: true, prices: null, body: {} },
+      },
+    })
+  })
+
+  it('is kept as it was given, and can be sent back', () => {
+    const whole = {
+      ...{
+        ...LEAST,
+        api_key: '{{secret:LLM}}',
+        headers: { 'X-Team': 'a' },
+        system_prompt: 'Be brief.',
+        temperature: 0,
+      },
+      ...{ max_tokens: 100, stream: false, history: false, prices: { input: 0.15, output: 0 } },
+      body: { top_p: 0.9, user: '{{payload.user}}', stream_options: null },
+    }
+    const once = read(whole)
+    expect(once).toEqual({ ok: true, value: whole })
+    expect(once.ok && parseChatOptions('executor', { ...once.value })).toEqual(once)
+  })
+
+  it.each<[string, object, string, RegExp]>([
+    ['no address', { base_url: undefined }, 'base_url', /is missing/],
+    ['no model', { model: null }, 'model', /is missing/],
+    ['a blank model', { model: ' ' }, 'model', /must be a text/],
+    ['another protocol', { base_url: 'ftp://x' }, 'base_url', /http/],
+    ['a password in the address', { base_url: 'https://a:b@x' }, 'base_url', /user or a password/],
+    ['a template in the address', { base_url: 'https://{{payload.x}}/v1' }, 'base_url', /template/],
+    ['a fragment', { base_url: 'https://x/#a' }, 'base_url', /fragment/],
+    ['a key in clear', { api_key: 'sk-1234' }, 'api_key', /escapement secrets set NAME --host HOST/],
+    ['a key of another kind', { api_key: 5 }, 'api_key', /must be a text/],
+    ['a secret that cannot be', { api_key: '{{secret:a b}}' }, 'api_key', /cannot be a secret/],
+    [
+      'two keys',
+      { api_key: '{{secret:K}}', headers: { Authorization: 'x' } },
+      'headers.authorization',
+      /one of the two/,
+    ],
+    ['a header that is taken', { headers: { Host: 'x' } }, 'headers.Host', /filled in/],
+    ['too hot', { temperature: 2.1 }, 'temperature', /must be a number/],
+    ['no tokens', { max_tokens: 0 }, 'max_tokens', /out of range/],
+    ['half a token', { max_tokens: 1.5 }, 'max_tokens', /whole number/],
+    ['a word for a switch', { stream: 'yes' }, 'stream', /true or false/],
+    ['prices without a side', { prices: { input: 1 } }, 'prices.output', /must be a number/],
+    ['a price below nothing', { prices: { input: -1, output: 1 } }, 'prices.input', /from 0 on/],
+    ['messages of its own', { body: { messages: [] } }, 'body.messages', /filled in/],
+    ['an option twice', { body: { temperature: 1 } }, 'body.temperature', /executor\.temperature/],
+    ['tools', { body: { tools: [] } }, 'body.tools', /cannot be asked for/],
+    ['a body that is none', { body: [] }, 'body', /must be an object/],
+    ['a template that stands for nothing', { body: { a: { b: '{{x}}' } } }, 'body.a', /stands for nothing/],
+    ['a misspelt option', { temprature: 1 }, 'temprature', /did you mean temperature/],
+    ['an option of the server', { top_p: 1 }, 'top_p', /goes into body/],
+  ])('is refused with %s', (_, more, field, message) => {
+    const answer = read(more)
+    if (answer.ok) throw new Error('it was taken')
+    expect(answer.flaws.map((flaw) => flaw.field)).toEqual([`executor.${field}`])
+    expect(answer.flaws[0]?.message).toMatch(message)
+    expect(JSON.stringify(answer.flaws)).not.toContain('sk-1234')
+  })
+
+  it('is told all at once', () => {
+    const answer = parseChatOptions('executor', { kind: 'chat', max_tokens: 0, stream: 1 })
+    expect(!answer.ok && answer.flaws.map(({ field }) => field)).toEqual(
+      ['base_url', 'model', 'max_tokens', 'stream'].map((name) => `executor.${name}`),
+    )
+  })
+})
+
+describe('where it is asked', () => {
+  it.each([
+    ['https://a.example/v1', 'https://a.example/v1/chat/completions'],
+    ['https://a.example/v1/', 'https://a.example/v1/chat/completions'],
+    ['https://a.example', 'https://a.example/chat/completions'],
+    ['https://a.example/v1/chat/completions', 'https://a.example/v1/chat/completions'],
+    ['https://a.example/d/x?api-version=1', 'https://a.example/d/x/chat/completions?api-version=1'],
+  ])('%s is %s', (base, url) => {
+    expect(completionsUrl({ base_url: base })).toBe(url)
+  })
+})
+
+describe('a key in a header of its own', () => {
+  const before = { ...LEAST, headers: { 'api-key': 'canary', 'X-Team': 'a' } }
+
+  it('is hidden, and kept when what was shown comes back', () => {
+    const shown = maskedExecutor(before)
+    expect(shown.headers).toEqual({ 'api-key': '***', 'X-Team': 'a' })
+    expect(unmaskedExecutor({ ...shown, temperature: 1 }, before)).toEqual({ ...before, temperature: 1 })
+  })
+
+  it('never goes to another server', () => {
+    const elsewhere = { ...maskedExecutor(before), base_url: 'https://evil.example/v1' }
+    expect(JSON.stringify(unmaskedExecutor(elsewhere, before))).not.toContain('canary')
+    expect(parseChatOptions('executor', unmaskedExecutor(elsewhere, before) as object as typeof before).ok).toBe(false)
+  })
+})

@@ -1,0 +1,79 @@
+import type { ReactNode } from 'react'
+import type { RunDetail } from '../../../../src/features/runs/schema.ts'
+import { isPending } from '../../../api/run-actions.ts'
+import { useStream } from '../../../api/stream.ts'
+import { Copyable } from '../../../parts/Copyable.tsx'
+import { Panel } from '../../../parts/Panel.tsx'
+import { Value } from '../../../parts/Value.tsx'
+import { useSay } from '../../../texts/TextProvider.tsx'
+import { wordsOf } from '../run-row.ts'
+
+/** What went in and what came out, side by side. */
+export function InOut({ run }: { readonly run: RunDetail }): ReactNode {
+  const say = useSay()
+  return (
+    <div className="in-out">
+      <Sheet title={say('run.input')} value={inputOf(run.payload)} none={say('run.noInput')} />
+      <Output run={run} />
+    </div>
+  )
+}
+
+function Output({ run }: { readonly run: RunDetail }): ReactNode {
+  const say = useSay()
+  const said = useStream(run.id)
+  const isOver = !isPending(run)
+  if (!isOver && said !== undefined)
+    return (
+      <Panel title={say('run.speaking')}>
+        {!said.isWhole && <p className="panel-none small">{say('run.missing')}</p>}
+        <Value value={said.text} label={say('run.speaking')} />
+      </Panel>
+    )
+  const output = run.output ?? run.result_summary
+  const sheet = <Sheet title={say('run.output')} value={output} none={say(isOver ? 'run.noOutput' : 'run.notYet')} />
+  if (run.output == null || run.result_summary == null) return sheet
+  return (
+    <div>
+      {sheet}
+      <Sheet title={say('run.summary')} value={run.result_summary} none="" />
+    </div>
+  )
+}
+
+/** What is nothing but words is shown as words. */
+function inputOf(payload: unknown): unknown {
+  const words = wordsOf(payload)
+  if (words === null || typeof payload !== 'object' || payload === null) return payload
+  const {
+    messageIds: _ids,
+    text: _text,
+    prompt: _prompt,
+    attachments,
+    fields,
+    ...rest
+  } = payload as Record<string, unknown>
+  const isPlain = [attachments, fields].every((more) => more === undefined || Object.keys(more as object).length === 0)
+  return isPlain && Object.keys(rest).length === 0 ? words : payload
+}
+
+interface SheetProps {
+  readonly title: string
+  readonly value: unknown
+  readonly none: string
+}
+
+function Sheet({ title, value, none }: SheetProps): ReactNode {
+  if (value == null || value === '')
+    return (
+      <Panel title={title}>
+        <p className="panel-none">{none}</p>
+      </Panel>
+    )
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  return (
+    <Panel title={title} aside={<Copyable text={text} name={title} />}>
+      <Value value={value} label={title} />
+    </Panel>
+  )
+}
