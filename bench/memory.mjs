@@ -1,14 +1,14 @@
-// What a million parsed schedules weigh. Needs `npm run build`. Runs itself again in a process of its own.
+// Memory of a million parsed schedules. Needs `npm run build`. Runs itself again in a separate process.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { parseTiming } from '../dist/core/time/parse-timing.js'
-import { parseZone } from '../dist/core/time/zone.js'
+import { parseTiming } from '../dist/domain/time/parse-timing.js'
+import { parseZone } from '../dist/domain/time/zone.js'
 
 const COUNT = 1_000_000
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Shanghai', 'Australia/Lord_Howe', 'America/Sao_Paulo']
 const WEEKDAYS = ['*', '1-5', 'MON,WED', '0', '5L', '2#1', '6']
 
-/** No two are the same: second, minute and hour give 86,400 of them, days of the month and the week the rest. */
+/** All are different: second, minute and hour give 86,400, days of the month and of the week the rest. */
 function expression(index) {
   const day = 1 + (Math.floor(index / 86_400) % 28)
   const time = `${index % 60} ${Math.floor(index / 60) % 60} ${Math.floor(index / 3600) % 24}`
@@ -40,7 +40,7 @@ function weigh() {
 
 const self = fileURLToPath(import.meta.url)
 
-/** The figures as one object, measured in a fresh process so that nothing else is on the scales. */
+/** The figures as one object, measured in a new process, so that nothing else uses memory. */
 export async function run() {
   const output = execFileSync(process.execPath, ['--expose-gc', '--max-old-space-size=2048', self, '--weigh'])
   return JSON.parse(output.toString())

@@ -1,4 +1,4 @@
-// When a cron expression comes next: how many answers a second, beside the libraries people use, and whether they agree.
+// The next time of a cron expression: results per second compared with popular libraries, and whether the results agree.
 import { summary, thousands, withRange } from './engine/statistics.mjs'
 
 export const title = 'next() of ten cron expressions, answers per second'
@@ -6,7 +6,7 @@ export const minutes = { full: 0.5, quick: 0.2 }
 export const store = 'none'
 
 const ZONES = ['Europe/Berlin', 'UTC']
-/** cron-schedule knows no zones. */
+/** cron-schedule doesn't support time zones. */
 const CONTESTANTS = [
   { name: 'escapement', zones: ZONES },
   { name: 'croner', zones: ZONES },
@@ -39,7 +39,7 @@ const factOf = (all, name) => ({
   ...agreement(all.escapement[0].answers, all[name][0].answers),
 })
 
-/** How many answers are the same as ours. */
+/** The number of results that are the same as Escapement's. */
 function agreement(ours, theirs) {
   const same = ours.flatMap((answers, start) => answers.map((answer, index) => answer === theirs[start][index]))
   return { asked: same.length, same: same.filter(Boolean).length }
@@ -57,10 +57,12 @@ const rowsOf = (facts) =>
   )
 
 const notesOf = (facts) => [
-  'cron-schedule knows no time zones and takes part in UTC only.',
+  'cron-schedule does not support time zones and takes part in UTC only.',
   ...Object.entries(facts).flatMap(([zone, byName]) =>
     Object.entries(byName)
       .filter(([, { asked, same }]) => same < asked)
-      .map(([name, { asked, same }]) => `${name} answers differently in ${zone} in ${asked - same} of ${asked} cases.`),
+      .map(
+        ([name, { asked, same }]) => `${name} has different results in ${zone} in ${asked - same} of ${asked} cases.`,
+      ),
   ),
 ]

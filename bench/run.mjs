@@ -1,5 +1,5 @@
-// `npm run bench [-- part … | name] [options]`: Escapement beside its peers; with a name, one of the benchmarks of
-// Escapement alone, in a process of its own. `npm run bench -- --help` says what there is.
+// `npm run bench [-- part … | name] [options]`: compares Escapement with its peers; with a name, runs one of the benchmarks of
+// Escapement alone, in a separate process. `npm run bench -- --help` shows help.
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { runScript } from '../scripts/bootstrap/run-script.mjs'
@@ -9,7 +9,7 @@ import { PART_NAMES } from './engine/parts.mjs'
 
 const self = fileURLToPath(import.meta.url)
 const here = path.dirname(self)
-/** Benchmarks of Escapement alone: each exports `run(args)`; what it returns is printed after what it printed itself. */
+/** Benchmarks of Escapement alone: each exports `run(args)`, whose result is printed after its own output. */
 const ALONE = {
   http: 'http/bench.mjs',
   console: 'console/bench.mjs',
@@ -49,7 +49,7 @@ async function start(wanted) {
   return process.exitCode ?? (isComplete ? 0 : 1)
 }
 
-/** A process of its own, so that nothing of this one is on the scales. */
+/** Runs a benchmark in a separate process, so that this one doesn't affect it. */
 async function alone({ name, args }) {
   const { code } = await runScript(self, ['--inside', name, ...args], { nodeArgs: ['--expose-gc'] })
   return code
@@ -70,7 +70,7 @@ async function loaded(file, args) {
   return run(args)
 }
 
-/** Text as it is, a list of rows as a table, anything else as JSON. A result with `ok: false` fails the command. */
+/** Prints text as it is, a list of rows as a table, and anything else as JSON. A result with `ok: false` fails the command. */
 function shown(result) {
   if (result === undefined || result === null) return 0
   if (typeof result === 'string') process.stdout.write(`${result}\n`)

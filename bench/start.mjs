@@ -1,4 +1,4 @@
-// `npm run bench -- start`: how long `npm start` takes until it listens, in a fresh clone of what is committed, and again.
+// `npm run bench -- start`: how long the first and the second `npm start` take until the server listens, in a fresh clone.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -7,12 +7,12 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
-/** Seconds to listening. */
+/** Seconds until the server listens. */
 const GOALS = { first: 30, second: 1.5 }
 
 export async function run() {
   const work = mkdtempSync(path.join(os.tmpdir(), 'escapement-bench-start-'))
-  // As root the embedded PostgreSQL runs as another user, who has to get in.
+  // As root, the embedded PostgreSQL runs as another user, who needs access.
   chmodSync(work, 0o755)
   try {
     const clone = path.join(work, 'clone')
@@ -55,5 +55,5 @@ async function secondsToListening(clone) {
   }
 }
 
-/** What the npm that runs this says to its children is not for another npm. */
+/** The environment without the variables of the npm that runs this, which would affect the other npm. */
 const withoutNpm = (env) => Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_/i.test(name)))

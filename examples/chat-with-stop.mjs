@@ -1,8 +1,8 @@
-// A conversation keeps its order, and what is running can be stopped: node examples/chat-with-stop.mjs [directory]
+// A session keeps its order, and active runs can be stopped: node examples/chat-with-stop.mjs [directory]
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEscapement, drainOnSignals } from 'escapement'
 
-/** A slow model: it works for a second and gives up at once when it is told to. */
+/** A slow model: it works for a second and stops at once when it is aborted. */
 async function poet(run, { signal }) {
   console.log(`  poet begins: ${run.payload.text}`)
   await sleep(1_000, undefined, { signal })
@@ -13,7 +13,7 @@ const escapement = createEscapement({ database: { data: process.argv[2] ?? './.e
 drainOnSignals(escapement)
 await escapement.start()
 
-// The key names the agent and the conversation. Each program run has a conversation of its own.
+// The key names the agent and the session. Each execution of this program has its own session.
 const chat = `agent:poet:example:direct:${process.pid}-${Date.now()}`
 const somethingRuns = async () => {
   while ((await escapement.sessions.get(chat)).active === 0) await sleep(10)

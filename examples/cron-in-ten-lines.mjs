@@ -13,7 +13,7 @@ const { id, sentence } = await escapement.schedules.create(report)
 console.log(`${sentence}, at most 3 times:`)
 await lastMoment
 
-// Each planned moment has left exactly one run, with the reason for it. History outlives the schedule.
+// Each occurrence has exactly one run with a reason. The runs of a deleted schedule are kept.
 await escapement.schedules.delete(id)
 const { items } = await escapement.runs.list({ schedule_id: id })
 for (const run of items.toReversed()) {

@@ -22,12 +22,12 @@ const tasks = (agentId, count) => ({
   tasks: Array.from({ length: count }, (_, index) => ({ action: `${agentId}-${index + 1}` })),
 })
 
-console.log('Two slots. "busy" hands in 12 tasks, then "quiet" hands in 3, then "busy" one that is urgent:')
+console.log('Two slots. "busy" submits 12 tasks, then "quiet" submits 3, then "busy" submits an urgent one:')
 const { tasks: busy } = await escapement.tasks.batch(tasks('busy', 12))
 const { tasks: quiet } = await escapement.tasks.batch(tasks('quiet', 3))
 const urgent = await escapement.tasks.submit({ agentId: 'busy', action: 'busy-urgent', priority: -1 })
 
-console.log('The queue of an agent has an end. What does not fit is refused, and kept on record as rejected:')
+console.log('The queue of an agent is limited. Further tasks are refused and recorded as rejected:')
 try {
   for (;;) await escapement.tasks.submit({ agentId: 'busy', action: 'too-much' })
 } catch (error) {
@@ -36,12 +36,12 @@ try {
   console.log(`  ${error.code}, status ${error.status}: the task is ${state}`)
 }
 
-console.log('What waits can be taken back:')
+console.log('Queued tasks can be cancelled:')
 const { tasks: queued } = await escapement.tasks.list({ agentId: 'busy', state: 'queued' })
 for (const { taskId, action } of queued)
   if (action === 'too-much') console.log(`  ${action}: ${(await escapement.tasks.cancel(taskId)).status}`)
 
 for (const { taskId } of [...busy, ...quiet, urgent]) await escapement.runs.wait(taskId)
-console.log('The order in which they began. Whoever has the least in progress is next:')
+console.log('The order in which they started. The agent with the least work in progress is next:')
 console.log(`  ${order.join(' ')}`)
 await escapement.stop()

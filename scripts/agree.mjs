@@ -1,12 +1,12 @@
-// `npm run agree [-- --seeds N --from K]`: random histories, simulated and lived through, and whether both tell the same.
-// The program is written in TypeScript beside the tests.
+// `npm run agree [-- --seeds N --from K]`: compares simulations of random histories with their real execution.
+// The program is written in TypeScript next to the tests.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { compileProgram } from './chaos/compile.mjs'
 
-// Without a handler Node opens its debugger on this signal.
+// Without a handler, Node opens its debugger on this signal.
 process.on('SIGUSR1', () => {})
 
 const ENTRIES = ['test/agreement/main.ts', 'test/agreement/thread.ts']

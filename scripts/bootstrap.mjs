@@ -1,10 +1,9 @@
-// The front door of a checkout: `node scripts/bootstrap.mjs <script> [arguments]` makes sure that packages are installed
-// and sources are built, then runs the script in this terminal. It needs nothing but Node itself.
+// `node scripts/bootstrap.mjs <script> [arguments]` installs packages and builds sources if necessary, then runs the script
+// in this terminal. It needs only Node.
 //
-// This file stays in old syntax and imports nothing at the top, so that an old Node reads it far enough to be refused
-// with a sentence instead of a syntax error.
+// This file uses old syntax and no static imports, so that an old Node prints a clear message instead of a syntax error.
 
-// First of all: without a handler Node opens its debugger on SIGUSR1.
+// Must come first: without a handler, Node opens its debugger on SIGUSR1.
 const ignoreUntilChildRuns = () => {}
 process.on('SIGUSR1', ignoreUntilChildRuns)
 

@@ -1,6 +1,5 @@
-// `npm run build`: checks types, compiles src/ and ui/ to dist/ with declarations, whether or not it looks necessary, and
-// writes down there what is shipped. `npm pack` runs it, too.
-// Packages have to be installed.
+// `npm run build`: checks types, always compiles src/ and ui/ to dist/ with declarations, and writes the SBOM to dist/.
+// `npm pack` runs it too. Packages must be installed.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'

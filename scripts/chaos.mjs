@@ -1,14 +1,14 @@
-// `npm run chaos [-- faults|hostile|upgrade|virtual-day options]`: what Escapement survives. Without a word all programs run, one
-// after the other, and options are those of the first.
+// `npm run chaos [-- faults|hostile|upgrade|virtual-day options]`: chaos tests. Without a name, all programs run one after the
+// other, and the options apply to the first.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-// Without a handler Node opens its debugger on this signal.
+// Without a handler, Node opens its debugger on this signal.
 process.on('SIGUSR1', () => {})
 
-/** Each exports `main(args)`, which prints its own result and answers with the exit code. */
+/** Each exports `main(args)`, which prints its result and returns the exit code. */
 const PROGRAMS = {
   faults: () => import('./chaos/faults.mjs'),
   hostile: () => import('./chaos/hostile.mjs'),
@@ -18,7 +18,7 @@ const PROGRAMS = {
 
 const VERDICTS = new Map([
   [0, 'passed'],
-  [2, 'asked for wrongly'],
+  [2, 'invalid options'],
   [3, 'not run'],
 ])
 
@@ -27,12 +27,12 @@ let interrupted = false
 const [word, ...rest] = process.argv.slice(2)
 if (Object.hasOwn(PROGRAMS, word ?? '')) {
   const { main } = await PROGRAMS[word]()
-  // Whatever a failure has left open must not keep it alive.
+  // Handles that a failure left open must not keep the process alive.
   process.exit(await main(rest))
 }
 process.exit(await runAll(process.argv.slice(2)))
 
-/** Each in a process of its own: what one leaves behind, signal handlers too, is no concern of the next. */
+/** Runs each in a separate process, so that leftovers such as signal handlers don't affect the next. */
 async function runAll(args) {
   const verdicts = []
   let worst = 0
@@ -40,7 +40,7 @@ async function runAll(args) {
     const code = await runAlone([name, ...(index === 0 ? args : [])])
     verdicts.push(`${name} ${VERDICTS.get(code) ?? 'failed'}`)
     worst = Math.max(worst, code)
-    // Whoever asked wrongly, or has had enough, does not want the rest.
+    // After invalid options or an interruption, don't run the rest.
     if (code === 2 || interrupted) break
   }
   process.stdout.write(`${verdicts.join(', ')}\n`)
@@ -52,7 +52,7 @@ async function runAlone(args) {
   const handlers = ['SIGINT', 'SIGTERM'].map((signal) => {
     const pass = () => {
       interrupted = true
-      // It cleans up after itself. Of a terminal's signal it has heard already, and listens once.
+      // The child cleans up after itself. It has already received a terminal's SIGINT, and listens only once.
       if (signal === 'SIGTERM') child.kill(signal)
     }
     process.on(signal, pass)

@@ -1,5 +1,5 @@
-// `npm run lint`: oxlint, Prettier, the import table. `npm run check`: the same, the compiler, and the fast tests.
-// Every step runs even if an earlier one failed, so that one call shows everything there is to mend.
+// `npm run lint`: oxlint, Prettier and the import rules. `npm run check`: the same, the compiler, and the fast tests.
+// Every step runs even if an earlier one failed, so that one call shows all problems.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -8,13 +8,13 @@ import { runScript } from './bootstrap/run-script.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 const tool = (name) => path.join(root, 'node_modules', name)
-// Another step has the second core.
+// Another step uses the second core.
 const types = (project, ...more) => ({
   script: tool('typescript-7/bin/tsc'),
   args: ['--noEmit', '--singleThreaded', '-p', project, ...more],
 })
 
-// Two at a time, so the longest come first.
+// Two run at a time, so the longest come first.
 const LINT = [
   { name: 'oxlint', script: tool('oxlint/bin/oxlint'), args: ['-c', 'oxlint.config.js'] },
   { name: 'prettier', script: tool('prettier/bin/prettier.cjs'), args: ['--check', '--log-level=warn', '.'] },
@@ -27,7 +27,7 @@ const LINT = [
 const TYPES = [
   { name: 'types', ...types('tsconfig.json') },
   { name: 'types of the console', ...types('ui/tsconfig.json') },
-  // Declarations can fail where nothing else does, and only a package has them.
+  // Declarations can fail when everything else passes, and only a package needs them.
   {
     name: 'declarations',
     ...types('tsconfig.build.json', '--incremental', 'null', '--tsBuildInfoFile', 'null'),
@@ -55,9 +55,7 @@ async function runAll({ beside, alone }) {
   const logs = mkdtempSync(path.join(os.tmpdir(), 'escapement-check-'))
   const all = [...beside, ...alone]
   const ended = { failed: [], interrupted: false }
-  process.stdout.write(
-    `Checks: ${all.map(({ name }) => name).join(', ')}. Most of them print nothing until they end.\n`,
-  )
+  process.stdout.write(`Checks: ${all.map(({ name }) => name).join(', ')}. Most print nothing until they end.\n`)
   try {
     const waiting = beside.map((step, index) => ({ ...step, log: path.join(logs, `${index}.log`) }))
     await Promise.all([runEach(waiting, ended), runEach(waiting, ended)])
@@ -67,11 +65,11 @@ async function runAll({ beside, alone }) {
   }
   const { failed, interrupted } = ended
   if (!interrupted && failed.length === 0) process.stdout.write(`All ${all.length} steps passed.\n`)
-  else process.stdout.write(`${interrupted ? 'Interrupted' : 'Failed'}: ${failed.join(', ')}. The reasons are above.\n`)
+  else process.stdout.write(`${interrupted ? 'Interrupted' : 'Failed'}: ${failed.join(', ')}. The errors are above.\n`)
   return failed.length > 0 || interrupted ? 1 : 0
 }
 
-/** Takes steps from the list until it is empty; with two callers two steps run at a time. */
+/** Runs steps from the list until it is empty; with two callers, two steps run at a time. */
 async function runEach(waiting, ended) {
   for (let step = waiting.shift(); step !== undefined && !ended.interrupted; step = waiting.shift()) {
     const started = performance.now()
@@ -84,7 +82,7 @@ async function runEach(waiting, ended) {
   }
 }
 
-/** The output of a step that runs beside another is printed in one piece when it has ended. */
+/** The output of a step that runs next to another is printed as a whole when it has ended. */
 async function run({ script, args, log }) {
   if (log === undefined) return runScript(script, args, { cwd: root })
   const output = openSync(log, 'w')

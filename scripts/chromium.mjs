@@ -1,11 +1,11 @@
-// Where the Chromium that comes with npm is. Its package unpacks it into the folder of temporary files, where it belongs to
-// whoever came first and nobody else can start it: each user has one of their own.
+// Locates the Chromium from npm. Its package unpacks it into the temporary directory, where it belongs to the first user and
+// others can't start it, so each user gets a separate copy.
 import chromium from '@sparticuz/chromium'
 import { mkdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import path from 'node:path'
 
-/** Unpacks it if need be. */
+/** Returns the path of Chromium, and unpacks it if necessary. */
 export async function chromiumPath() {
   const before = process.env.TMPDIR
   const own = path.join(tmpdir(), `escapement-chromium-${userInfo().uid}`)
@@ -19,13 +19,13 @@ export async function chromiumPath() {
   }
 }
 
-/** What the package asks for and nobody here wants: in one process a browser ends with the first window that closes. */
+/** Unwanted default arguments: a single-process browser, for example, ends with the first window that closes. */
 const UNWANTED = new Set([
   ...['--single-process', '--disable-web-security', '--allow-running-insecure-content'],
   ...['--ignore-gpu-blocklist', '--in-process-gpu', '--use-gl=angle', '--use-angle=swiftshader'],
 ])
 
-/** Talks to nobody but the pages it is shown, and draws without a graphics card that only pretends to be one. */
+/** Disables background network requests and the emulated GPU. */
 export const CHROMIUM_ARGS = [
   ...chromium.args.filter((arg) => !UNWANTED.has(arg)),
   ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],

@@ -1,24 +1,24 @@
 // `npm run docs`: writes the generated sections of the documents. The tests in test/docs compare the same texts.
 import { writeFileSync } from 'node:fs'
-import { TROUBLES } from '../dist/cli/doctor/troubles.js'
-import { listCommands } from '../dist/cli/reference.js'
-import { asCodeSchema } from '../dist/contract/as-code-schema.js'
-import { CONFIG_KEYS } from '../dist/contract/config/keys.js'
-import { keysOf } from '../dist/contract/config/tree.js'
-import { codesOf, openApiOf } from '../dist/contract/openapi.js'
+import { DOCTOR_PROBLEMS } from '../dist/cli/doctor/problems.js'
+import { listCommands } from '../dist/cli/program.js'
+import { asCodeSchema } from '../dist/features/as-code/schema.js'
+import { CONFIG_KEYS } from '../dist/platform/config/keys.js'
+import { keysOf } from '../dist/platform/config/tree.js'
+import { errorCodesOf, openApiOf } from '../dist/operations/openapi.js'
 import { OPERATIONS } from '../dist/operations/table.js'
-import { REFUSAL_CODES, REFUSAL_TITLES } from '../dist/contract/refusals.js'
-import { RPC_ERRORS, rpcCodeOf } from '../dist/contract/rpc/errors.js'
-import { POLICY_SETTINGS } from '../dist/contract/schedule-fields.js'
-import { RPC_METHODS } from '../dist/http/rpc/methods.js'
-import * as words from '../dist/contract/type-words.js'
-import { effectivePermissions, PERMISSIONS } from '../dist/core/access.js'
-import { EXECUTORS } from '../dist/core/executor/kinds.js'
-import { ERROR_CODES } from '../dist/core/run/error-codes.js'
-import { REASONS } from '../dist/core/reasons.js'
-import { renderRunStates } from '../dist/core/run/run-machine.js'
-import { listTools } from '../dist/mcp/listed.js'
-import { METRICS } from '../dist/metrics/catalogue.js'
+import { REFUSAL_CODES, REFUSAL_TITLES } from '../dist/api/refusals.js'
+import { RPC_ERRORS, rpcCodeOf } from '../dist/server/rpc/schema.js'
+import { POLICY_SETTINGS } from '../dist/features/schedules/schema.js'
+import { RPC_METHODS } from '../dist/server/rpc/methods.js'
+import * as words from '../dist/api/enum-words.js'
+import { effectivePermissions, PERMISSIONS } from '../dist/domain/access/access.js'
+import { EXECUTORS } from '../dist/executors/kinds.js'
+import { ERROR_CODES } from '../dist/domain/run/error-codes.js'
+import { REASONS } from '../dist/domain/reasons.js'
+import { renderRunStates } from '../dist/domain/run/run-machine.js'
+import { listTools } from '../dist/server/mcp/server.js'
+import { METRICS } from '../dist/server/metrics/catalogue.js'
 import { readCoverage } from './docs/coverage.mjs'
 import { compareSection, SECTIONS } from './docs/sections.mjs'
 
@@ -31,7 +31,7 @@ const core = {
   effectivePermissions,
   OPERATIONS,
   openApiOf,
-  codesOf,
+  codesOf: errorCodesOf,
   words,
   REFUSAL_CODES,
   REFUSAL_TITLES,
@@ -43,7 +43,7 @@ const core = {
   listCommands,
   listTools,
   asCodeSchema,
-  TROUBLES,
+  TROUBLES: DOCTOR_PROBLEMS,
   settings: keysOf(CONFIG_KEYS),
   coverage: await readCoverage(),
 }

@@ -1,7 +1,7 @@
-// `npm run fuzz [-- part…] [--seconds N] [--seed N] [--replay file]`: feeds everything that reads what others write, and
-// every operation of the API, with what nobody should send, and looks whether anything crashes, hangs or answers wrongly.
+// `npm run fuzz [-- part…] [--seconds N] [--seed N] [--replay file]`: sends invalid and unexpected input to every parser and
+// every operation of the API, and checks that nothing crashes, hangs or returns a wrong result.
 //
-// Each part is tried in a process of its own, so that whatever happens to it can be seen from outside, and named.
+// Each part runs in a separate process, so that crashes and hangs are detected from outside.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ import { readOptions, USAGE } from './fuzz/options.mjs'
 import { keepFinding, lastWord, lineOf } from './fuzz/report.mjs'
 import { endAll, tryPart } from './fuzz/watch.mjs'
 
-// Without a handler Node opens its debugger on this signal.
+// Without a handler, Node opens its debugger on this signal.
 process.on('SIGUSR1', () => {})
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
@@ -39,11 +39,11 @@ async function main(args) {
     return 2
   }
   const replay = options.replay === null ? null : path.resolve(options.replay)
-  print(replay === null ? `seed ${options.seed}` : `again: ${replay}`)
+  print(replay === null ? `seed ${options.seed}` : `replaying ${replay}`)
   const ends = []
   for (const part of options.parts) {
     const seconds = options.seconds ?? part.seconds
-    if (replay === null) print(`${part.name}: trying for ${seconds} s`)
+    if (replay === null) print(`${part.name}: fuzzing for ${seconds} s`)
     const end = await tryPart({ root, part, seconds, seed: options.seed, replay })
     ends.push(end)
     print(lineOf(part, end))
@@ -62,12 +62,12 @@ function tellFindings({ findings }, replay) {
   }
 }
 
-/** Keeps what was of a new kind, all of one run in one file. */
+/** Stores inputs of new kinds, all of one run in one file. */
 function grow(part, { fresh = [] }) {
   if (fresh.length === 0) return
   const folder = path.join(CORPUS, part.name)
   mkdirSync(folder, { recursive: true })
   const file = path.join(folder, 'grown.json')
   writeFileSync(file, `${JSON.stringify(fresh, null, 1)}\n`)
-  print(`  ${fresh.length} inputs of new kinds are kept in ${path.relative(process.cwd(), file)}`)
+  print(`  ${fresh.length} inputs of new kinds were added to ${path.relative(process.cwd(), file)}`)
 }

@@ -1,6 +1,6 @@
-// `npm run package-check`: what would be published, tried as somebody who installs it. Packs, lets publint and
-// arethetypeswrong read the package, installs it in an empty directory, compiles against its types, starts its server and
-// asks it. Needs a registry, so no test runs it; ends with 1 when there is a finding.
+// `npm run package-check`: tests the package as a user would install it. Packs it, runs publint and arethetypeswrong on it,
+// installs it in an empty directory, compiles against its types, starts its server and sends a request. Needs a registry, so
+// no test runs it. The exit code is 1 if there are findings.
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,14 +10,14 @@ import { installedIn, nameAt, readCheckout, shippedPackages } from './security/p
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 
-/** Pinned here and not installed with the rest: together they are 63 packages that nothing else needs. */
+/** Not installed as dependencies, because together they are 63 packages that nothing else needs. */
 const READERS = [
   { package: 'publint@0.3.25', command: ['publint', '--strict'] },
-  // For modules alone: `require` of a module is what Node makes of it.
+  // The package has ES modules only; how `require` handles them is up to Node.
   { package: '@arethetypeswrong/cli@0.18.5', command: ['attw', '--no-emoji', '--profile', 'esm-only'] },
 ]
 
-/** A program against each entry, for both ways of resolving that are in use. */
+/** A program that imports every entry point; it is compiled with both common module resolutions. */
 const PROGRAM = `import { createEscapement } from 'escapement'
 import { createClient } from 'escapement/client'
 import { startWorker } from 'escapement/worker'
@@ -32,14 +32,14 @@ const RESOLUTIONS = [
 ]
 
 const work = mkdtempSync(path.join(tmpdir(), 'escapement-package-'))
-// As root the embedded PostgreSQL runs as somebody else, who has to get in.
+// As root, the embedded PostgreSQL runs as another user, who needs access.
 chmodSync(work, 0o755)
 const findings = []
 try {
   const archive = pack()
   for (const reader of READERS) attempt(reader.package, () => read(reader, archive))
   attempt('installs in an empty directory', () => install(archive))
-  attempt('brings no development package', noDevelopment)
+  attempt('installs no development package', noDevelopment)
   for (const [resolution, module] of RESOLUTIONS)
     attempt(`types resolve: ${resolution}`, () => compile(resolution, module))
   await serve().then(
@@ -80,7 +80,7 @@ function pack() {
   const stray = packed.files.filter(({ path: file }) => /(?<!\.d)\.tsx?$|\.map$|\.sha256$|\.tsbuildinfo$/.test(file))
   const size = `${megabytes(packed.size)} packed, ${megabytes(packed.unpackedSize)} unpacked, ${packed.files.length} files`
   if (stray.length === 0) report('ok     ', size)
-  else failed('pack', new Error(`${stray.length} files too many, ${stray[0].path} among them`))
+  else failed('pack', new Error(`${stray.length} unexpected files, including ${stray[0].path}`))
   return path.join(work, packed.filename)
 }
 
@@ -116,7 +116,7 @@ function compile(resolution, module) {
   ])
 }
 
-/** The command as `npx` finds it. */
+/** Starts the installed command. */
 async function serve() {
   const child = spawn(path.join(work, 'node_modules/.bin/escapement'), ['serve', '--port', '0', '--data', 'data'], {
     cwd: work,

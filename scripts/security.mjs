@@ -1,7 +1,6 @@
-// `npm run security`: what this program is made of, and what its promises stand on. The lockfile, the licences, the
-// advisories and the tests of the threat model are checked, and the list of everything that is shipped is written. Ends
-// with 1 when there is a finding. The registry is asked for advisories and may be out of reach: then that part counts as
-// not run, and `--online` makes it a failure.
+// `npm run security`: checks the lockfile, the licenses, the advisories and that the tests of the threat model exist, and
+// writes the SBOM. The exit code is 1 if there are findings. If the registry can't be reached, the advisories are reported as
+// not run; with `--online`, that is a failure.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,19 +34,22 @@ async function main(mode) {
   const borne = JSON.parse(readFileSync(path.join(root, 'scripts/security/borne-advisories.json'), 'utf8'))
   const findings = [
     ...report('lockfile', checkLockfile(checkout)),
-    ...report('licences of what is shipped', checkLicences(shipped)),
-    ...report('borne advisories', checkBorne(borne, today)),
+    ...report('licenses of shipped packages', checkLicences(shipped)),
+    ...report('list of accepted advisories', checkBorne(borne, today)),
     ...writeSbom(checkout),
-    ...report(`tests that the threat model names (${proofsIn(root).length}); npm test runs them`, checkProofs(root)),
+    ...report(
+      `tests named in the threat model exist (${proofsIn(root).length}); npm test runs them`,
+      checkProofs(root),
+    ),
   ]
   const asked = mode === '--offline' ? { kind: 'not_run', why: 'not asked' } : await askForAdvisories(root)
   if (asked.kind === 'told') {
     const { flaws, notes } = judgeAdvisories({ advisories: asked.advisories, shipped, borne, today })
     for (const note of notes) process.stdout.write(`        ${note}\n`)
-    findings.push(...report(`advisories (${asked.advisories.length} told)`, flaws))
+    findings.push(...report(`advisories (${asked.advisories.length} reported)`, flaws))
   } else {
     process.stdout.write(`not run advisories: ${asked.why}\n`)
-    if (mode === '--online') findings.push('the registry could not be asked for advisories')
+    if (mode === '--online') findings.push('the registry could not be queried for advisories')
   }
   const last = asked.kind === 'told' ? '' : '; advisories not run'
   process.stdout.write(

@@ -1,7 +1,7 @@
-// `npm start [-- command …]`: the command line of the checkout. Without a command it serves: whoever starts something
-// wants to see it run, and options alone are options of that. What this checkout can do besides, `npm start -- --help` says.
+// `npm start [-- command …]`: the command line of the checkout. Without a command, or with options only, it runs `serve`.
+// `npm start -- --help` shows help.
 
-// First of all: without a handler Node opens its debugger on this signal.
+// Must come first: without a handler, Node opens its debugger on this signal.
 process.on('SIGUSR1', () => {})
 
 const OWN = ['-h', '--help', '-V', '--version']

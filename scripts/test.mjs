@@ -1,5 +1,5 @@
-// `npm test [-- step … | file … | all | rest] [vitest options]`: runs the suites in named steps and ends with
-// `N passed, N failed`. Without a word it runs the first circle, `npm run test:all` both; steps.mjs says what is in them.
+// `npm test [-- step … | file … | all | rest] [vitest options]`: runs the test suites in named steps and ends with
+// `N passed, N failed`. Without arguments it runs the first circle, `npm run test:all` both; see steps.mjs.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -12,12 +12,12 @@ import { runSteps } from './test/run-steps.mjs'
 import { NAMES, select } from './test/select.mjs'
 import { BUDGETS, STEPS } from './test/steps.mjs'
 
-// Without a handler Node opens its debugger on this signal.
+// Without a handler, Node opens its debugger on this signal.
 process.on('SIGUSR1', () => {})
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 const WIDTH = 2 + Math.max(...STEPS.map(({ name }) => name.length))
-/** Seconds of CPU time that are in the line of a step already. */
+/** CPU time that has already been printed in the line of a step. */
 let counted = 0
 const selected = select(process.argv.slice(2), root)
 
@@ -32,18 +32,18 @@ if (selected.unknown === undefined) {
 
 async function test({ steps, vitestArgs, circle }) {
   const started = performance.now()
-  // Each step is a process of its own, and most load the same sources: what one has compiled the others need not.
+  // Most steps load the same sources, so they share a cache of compiled modules.
   const compiled = mkdtempSync(path.join(os.tmpdir(), 'escapement-test-compiled-'))
   process.env['ESCAPEMENT_TEST_COMPILED'] = compiled
-  // One step alone prints what vitest prints: it is looked at closely.
+  // A single step prints the output of vitest.
   const display = steps.length > 1 ? createDisplay({ width: WIDTH }) : undefined
   const results = await runSteps(steps, {
     run: (step, isBeside) => runStep(root, { ...{ step, vitestArgs, isBeside, display }, summarize: summarizer(step) }),
-    // On one server for all they would take each other's template away.
+    // On a shared server, steps would drop each other's template database.
     apart: (process.env['ESCAPEMENT_TEST_DATABASE_URL'] ?? '') !== '',
   }).finally(() => rmSync(compiled, { recursive: true, force: true }))
   const spent = { clock: (performance.now() - started) / 1000, cpu: endedChildrenSeconds() }
-  process.stdout.write(`\n${display === undefined ? '' : `The whole output is in ${LOGS}.\n`}`)
+  process.stdout.write(`\n${display === undefined ? '' : `The complete output is in ${LOGS}.\n`}`)
   for (const { step, troubles, failures } of results)
     for (const line of [...troubles, ...failures])
       process.stdout.write(`  failed: ${step.name}: ${line.replace(`${root}${path.sep}`, '')}\n`)
@@ -51,7 +51,7 @@ async function test({ steps, vitestArgs, circle }) {
   return conclude(results, isOver)
 }
 
-/** The last line of a step. What its processes took is what has been added since another step ended. */
+/** The last line of a step. Its CPU time is what has been added since the last step ended. */
 function summarizer({ name }) {
   return ({ counts, seconds }) => {
     const cpu = endedChildrenSeconds()
@@ -61,13 +61,13 @@ function summarizer({ name }) {
   }
 }
 
-/** Prints what a circle took, and answers whether it is more CPU time than it may take. */
+/** Prints the time of a circle, and returns whether it exceeds its limit of CPU time. */
 function printBudget(circle, { clock, cpu }) {
   const { first, all } = BUDGETS
   const allowed = circle === 'rest' ? { cpu: all.cpu - first.cpu, clock: all.clock - first.clock } : BUDGETS[circle]
   const isOver = cpu !== undefined && cpu > allowed.cpu
   process.stdout.write(`time: ${duration(clock)} (${duration(allowed.clock)} on two idle cores)\n`)
-  if (cpu === undefined) process.stdout.write('CPU time: this system does not say\n')
+  if (cpu === undefined) process.stdout.write('CPU time: not available on this system\n')
   else process.stdout.write(`CPU time: ${cpu.toFixed(0)} s of ${allowed.cpu} s\n`)
   if (isOver) process.stdout.write(`  failed: CPU time: ${cpu.toFixed(0)} s, more than ${allowed.cpu} s\n`)
   return isOver

@@ -5,55 +5,54 @@ import { OPERATOR_ORG } from './domain/access/access.ts'
 import { NO_COMMANDS, type CommandRules } from './executors/command/options.ts'
 import type { Instant } from './domain/instant.ts'
 import type { ContextUse } from './domain/session/session.ts'
-import type { MailServer } from './core/delivery/mail-settings.ts'
+import type { MailServer } from './domain/delivery/target-kinds.ts'
 import { NO_MAIL } from './integrations/email/send.ts'
-import { createSenders } from './delivery/senders.ts'
+import { createSenders } from './integrations/senders.ts'
 import { createChannels } from './integrations/channels.ts'
-import { createChannelAttendance } from './engine/channels.ts'
+import { createChannelLoop } from './engine/loops/channels.ts'
 import { createAlertPass } from './engine/loops/stall.ts'
 import { createBackfills } from './engine/loops/backfills.ts'
 import { createDeliveries } from './engine/deliveries.ts'
 import { createHeartbeats } from './engine/loops/heartbeats.ts'
-import { createLoops, type Loops } from './engine/loops.ts'
+import { createLoops, type Loops } from './engine/loops/loops.ts'
 import { openThreads, type NodeThreads } from './engine/threads/threads.ts'
 import { sleep } from './engine/loops/loop.ts'
 import { createNodeParts } from './engine/node.ts'
-import { loadOrgMemory } from './engine/changes.ts'
+import { loadAndPublish } from './engine/loops/changes.ts'
 import type { NodeParts } from './engine/node-parts.ts'
 import type { Log } from './engine/loops/health.ts'
-import type { Meter } from './engine/meter.ts'
-import { strangerOf } from './executors/command/account.ts'
+import type { Meter } from './engine/tracing-port.ts'
+import { unprivilegedAccount } from './executors/command/process.ts'
 import type { Executor } from './executors/executor.ts'
-import { createLook } from './executors/probe.ts'
-import { createOutboundGuard, databasePlaces, type OutboundSettings } from './platform/outbound/resolve.ts'
-import { createOutbound, type Outbound } from './outbound/send.ts'
-import { createChecklistFiles } from './service/checklist-files.ts'
-import { createDatabaseClock, type DatabaseClock } from './service/clock.ts'
-import { createIdMaker, createRandomBytes, type IdKind } from './engine/ids.ts'
-import { createLive, createLiveWork } from './engine/live.ts'
-import type { Live, LiveWork } from './service/live-port.ts'
-import { loseEarlierNodes } from './service/membership.ts'
-import type { Ports } from './service/ports.ts'
-import { speak } from './service/speak.ts'
-import { readLaneRules } from './service/lanes.ts'
-import { gate } from './service/probe/gate.ts'
-import { invite } from './service/rails/invitation.ts'
+import { createProbeRunner } from './executors/probe.ts'
+import { createOutboundGuard, databaseAddresses, type OutboundSettings } from './platform/outbound/resolve.ts'
+import { createOutbound, type Outbound } from './platform/outbound/send.ts'
+import { createChecklistFiles } from './features/heartbeats/checklist-files.ts'
+import { createDatabaseClock, type DatabaseClock } from './engine/clock.ts'
+import { createIdGenerator, createRandomBytes, type IdKind } from './engine/ids.ts'
+import { createLiveRuns, createLiveWork } from './engine/live.ts'
+import type { LiveRuns, LiveWork } from './engine/live-port.ts'
+import { declareAllLost } from './features/nodes/membership.ts'
+import type { Ports } from './engine/ports.ts'
+import { sendToChat } from './features/channels/credentials.ts'
+import { loadLaneRules } from './features/lanes/service.ts'
+import { probeBeforeRun } from './features/probes/gate.ts'
+import { createInvitation } from './features/access/attempt-keys.ts'
 import type { EngineSettings } from './features/config/settings.ts'
-import { exposeSecrets } from './service/secret/use.ts'
+import { exposeSecrets } from './features/secrets/use.ts'
 import type { KeySource } from './features/secrets/keys.ts'
 import { createPrune } from './features/retention/service.ts'
-import { openNodeVault, type NodeVault } from './service/secret/node-vault.ts'
+import { openNodeVault, type NodeVault } from './features/secrets/vault.ts'
 import { readClock } from './platform/db/clock.ts'
 import { countUsers } from './platform/db/embedded/reference.ts'
-import { startEmbedded } from './store/embedded/embedded.ts'
-import type { EmbeddedNews } from './platform/db/embedded/running.ts'
+import { startEmbedded } from './platform/db/embedded/embedded.ts'
+import type { EmbeddedEvent } from './platform/db/embedded/running.ts'
 import { migrate } from './platform/db/migrate.ts'
-import type { Database, PoolUse } from './store/database.ts'
+import { type Database, DEFAULT_SCHEMA, type PoolUse } from './platform/db/database.ts'
 import { nodePools, type PostgresOptions } from './platform/db/postgres/postgres.ts'
-import { DEFAULT_SCHEMA } from './store/identifier.ts'
 import { createTracing, type Tracing } from './server/tracing.ts'
 
-/** What the program is composed from. */
+/** Everything the app is composed from. */
 export interface AppOptions {
   readonly database:
     | { readonly data: string; readonly schema?: string; readonly pool?: number }
@@ -62,52 +61,52 @@ export interface AppOptions {
   readonly executors: Map<string, Executor>
   readonly estimate: (() => ((key: SessionKey) => ContextUse | null) | null) | null
   readonly log: Log
-  /** Left out: nothing is open that the guard refuses, and nobody listens. */
-  readonly outbound?: OutboundChoice | undefined
-  /** What the operator lets agents start; left out: nothing. */
+  /** If omitted, the outbound guard has no exceptions, and this server does not listen. */
+  readonly outbound?: OutboundOptions | undefined
+  /** The commands that agents may start; if omitted, none. */
   readonly commands?: (() => CommandRules) | undefined
-  /** Left out: nobody counts. */
+  /** If omitted, nothing is counted. */
   readonly meter?: Meter | undefined
-  /** Where the keys come from that seal what nobody may read in the tables. Left out: beside an embedded database. */
+  /** Source of the keys that encrypt secrets. If omitted, a file beside an embedded database. */
   readonly secretKeys?: Partial<KeySource> | undefined
-  /** Where checklists may be read from. Null or left out: nowhere. */
+  /** The directory that checklists may be read from. Null or omitted: none. */
   readonly checklistDir?: (() => string | null) | undefined
 }
 
-/** What the operator decides about requests to the outside, and where they must not lead. */
-export interface OutboundChoice {
+/** The operator's settings for outbound requests, and the addresses they must not reach. */
+export interface OutboundOptions {
   readonly settings: () => OutboundSettings
-  /** Where this server is reached, once it is. */
+  /** The addresses this server listens on. */
   readonly listeners: () => readonly { readonly host: string; readonly port: number }[]
-  /** The operator's mail server. Left out, or null: no mail is sent. */
+  /** The operator's mail server. Null or omitted: no mail is sent. */
   readonly mail?: () => MailServer | null
-  /** Where the services behind channels are. Left out: where everybody finds them. */
+  /** Base URLs of the channel services. If omitted, the public ones. */
   readonly channels?: () => { readonly telegram: string; readonly slack: string }
-  /** Where requests to a channel reach us. Left out, or null: nowhere. */
+  /** The public webhook URL of a channel. Null or omitted: none. */
   readonly hookUrl?: (id: string) => string | null
-  /** Where attempts that make things by themselves reach us. Left out, or null: nowhere. */
+  /** The API URL for attempts that create objects. Null or omitted: none. */
   readonly apiUrl?: () => string | null
 }
 
-const PUBLIC_PLACES = { telegram: 'https://api.telegram.org', slack: 'https://slack.com/api' }
+const PUBLIC_CHANNEL_URLS = { telegram: 'https://api.telegram.org', slack: 'https://slack.com/api' }
 
-/** Where a database is, and the schema in it. */
-export type DatabasePlace = Pick<PostgresOptions, 'target'> & { readonly schema: string }
+/** A database and the schema in it. */
+export type DatabaseLocation = Pick<PostgresOptions, 'target'> & { readonly schema: string }
 
-/** Everything that runs, put together. */
+/** The composed app. */
 export interface App {
   readonly ports: Ports
-  readonly live: Live
+  readonly live: LiveRuns
   readonly work: LiveWork
   readonly parts: NodeParts
   readonly loops: Loops
-  /** The way to the outside; closed with the rest. */
+  /** The outbound HTTP client; closed with the app. */
   readonly outbound: Outbound
   readonly migrated: readonly string[]
   readonly tracing: Tracing
-  /** Where the database is, for whoever opens connections of their own. */
-  readonly place: DatabasePlace
-  /** How many connections there are, by pool. */
+  /** The database, for code that opens its own connections. */
+  readonly databaseLocation: DatabaseLocation
+  /** Connection counts by pool. */
   readonly pools: () => readonly ({ readonly pool: string } & PoolUse)[]
   readonly close: () => Promise<void>
 }
@@ -116,11 +115,13 @@ export const VERSION = '0.1.0'
 const PROGRAM = `escapement ${VERSION}`
 const PRUNE_EVERY_MS = 30_000
 
-/** Opens the database, brings its schema up to date and puts the parts together. Nothing works before `loops.start`. */
+/** Opens the database, migrates its schema and composes the app. Nothing runs before `loops.start`. */
 export async function openApp(options: AppOptions): Promise<App> {
   const { log } = options
   const server =
-    'data' in options.database ? await startEmbedded({ data: options.database.data, tell: tellTo(log) }) : null
+    'data' in options.database
+      ? await startEmbedded({ data: options.database.data, onEvent: logEmbeddedEvent(log) })
+      : null
   const target = server?.target ?? ('url' in options.database ? options.database.url : '')
   const { schema = DEFAULT_SCHEMA, pool = 10 } = options.database
   const opened: Database[] = []
@@ -142,10 +143,10 @@ export async function openApp(options: AppOptions): Promise<App> {
     const control = await pools.openControl()
     opened.push(control)
     if (server !== null && (await countUsers(reads)) <= 1)
-      for (const node of await loseEarlierNodes(reads))
+      for (const node of await declareAllLost(reads))
         log({
           level: 'info',
-          message: 'A node of an earlier process is gone; what it held is settled',
+          message: 'A node of an earlier process is gone; its runs were recovered',
           facts: { node },
         })
     const clock = createDatabaseClock(() => performance.now(), await readClock(reads), Date.now)
@@ -171,33 +172,36 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** What a person should know who did not ask for it: another user, other files, a server that went away. */
-const WARNINGS: ReadonlySet<EmbeddedNews['kind']> = new Set([
+/** Events that are logged as warnings: another user, other files, a server that went away. */
+const WARNINGS: ReadonlySet<EmbeddedEvent['kind']> = new Set([
   'account_assumed',
   'files_elsewhere',
   'lost',
   'still_away',
 ])
 
-const tellTo =
+const logEmbeddedEvent =
   (log: Log) =>
-  ({ kind, message }: EmbeddedNews): void => {
+  ({ kind, message }: EmbeddedEvent): void => {
     log({ level: WARNINGS.has(kind) ? 'warn' : 'info', message, facts: { kind } })
   }
 
-const NOTHING_OPEN: OutboundSettings = { allowHosts: [], allowLoopback: false }
+const NO_EXCEPTIONS: OutboundSettings = { allowHosts: [], allowLoopback: false }
 
-function openOutbound(choice: OutboundChoice | undefined, databaseUrl: string): Outbound {
-  const ours = databasePlaces(databaseUrl)
+function openOutbound(choice: OutboundOptions | undefined, databaseUrl: string): Outbound {
+  const database = databaseAddresses(databaseUrl)
   return createOutbound(
     createOutboundGuard({
-      settings: () => choice?.settings() ?? NOTHING_OPEN,
-      closed: () => [...(choice?.listeners() ?? []).map((place) => ({ what: 'this server', ...place })), ...ours],
+      settings: () => choice?.settings() ?? NO_EXCEPTIONS,
+      closed: () => [
+        ...(choice?.listeners() ?? []).map((address) => ({ description: 'this server', ...address })),
+        ...database,
+      ],
     }),
   )
 }
 
-interface Opened {
+interface OpenedParts {
   readonly options: AppOptions
   readonly reads: Database
   readonly database: Database
@@ -212,23 +216,23 @@ interface Opened {
   readonly close: () => Promise<void>
 }
 
-function compose(opened: Opened): App {
+function compose(opened: OpenedParts): App {
   const { options, reads, database, control, outbound, target, schema, clock, keys, migrated, close } = opened
   const { vault, self } = keys
-  const chance = createRandomBytes()
+  const randomSource = createRandomBytes()
   const tracing = createTracing(VERSION)
-  const makeId: (kind: IdKind, now: Instant) => string = createIdMaker(chance)
+  const createId: (kind: IdKind, now: Instant) => string = createIdGenerator(randomSource)
   const parts: NodeParts = createNodeParts({
     database,
     control,
     clock,
-    chance: {
+    randomSource: {
       random: Math.random,
-      newRunId: (kind, now) => runId(makeId(kind, now)),
-      newAttemptId: (now) => attemptId(makeId('attempt', now)),
+      newRunId: (kind, now) => runId(createId(kind, now)),
+      newAttemptId: (now) => attemptId(createId('attempt', now)),
       newTrace: tracing.begin,
     },
-    newNodeId: () => makeId('node', clock.now()),
+    newNodeId: () => createId('node', clock.now()),
     newToken: () => randomBytes(32).toString('base64url'),
     settings: options.settings,
     executors: options.executors,
@@ -238,56 +242,66 @@ function compose(opened: Opened): App {
     log: options.log,
     sleep,
     random: Math.random,
-    load: (orgId) => loadOrgMemory(parts, reads, orgId),
+    load: (orgId) => loadAndPublish(parts, reads, orgId),
     meter: options.meter,
     tracing,
-    ...{ keyIds: vault.keyIds, expose: (orgId, asked) => exposeSecrets({ database: reads, vault }, orgId, asked) },
-    gate: (about, signal) => gate(ports, about, signal),
-    invite: (about) => invite({ vault }, about, options.outbound?.apiUrl?.() ?? null),
+    ...{ keyIds: vault.keyIds, expose: (orgId, request) => exposeSecrets({ database: reads, vault }, orgId, request) },
+    gate: (about, signal) => probeBeforeRun(ports, about, signal),
+    createAttemptKey: (about) => createInvitation({ vault }, about, options.outbound?.apiUrl?.() ?? null),
   })
   self.id = parts.id
-  const ports = composePorts(opened, parts, makeId)
+  const ports = composePorts(opened, parts, createId)
   const deliveries = createDeliveries({ parts, ports })
   parts.outbox.wake = deliveries.wake
   const heartbeats = createHeartbeats({ parts, ports })
-  const attendance = createChannelAttendance({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
+  const attendance = createChannelLoop({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
   const prune = createPrune(ports)
-  const alertPass = createAlertPass({ parts, database: reads, newId: makeId, orgId: OPERATOR_ORG })
+  const alertPass = createAlertPass({ parts, database: reads, newId: createId, orgId: OPERATOR_ORG })
   const loops = createLoops({
-    ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneRules: () => readLaneRules(ports) },
-    ...{ deliveries, heartbeats, backfills: createBackfills({ parts, ports }), attendance, alertPass },
+    ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneRules: () => loadLaneRules(ports) },
+    ...{ deliveries, heartbeats, backfills: createBackfills({ parts, ports }), channels: attendance, alertPass },
   })
-  const pools = (): ReturnType<App['pools']> => [
-    { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
-    { pool: 'control', ...(control.use?.() ?? NO_POOL) },
-    { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
-  ]
-  const [live, work] = [createLive(parts), createLiveWork(parts)]
-  return { ports, live, work, parts, loops, outbound, tracing, migrated, place: { target, schema }, pools, close }
+  const [live, work] = [createLiveRuns(parts), createLiveWork(parts)]
+  return {
+    ...{ ports, live, work, parts, loops, outbound, tracing, migrated },
+    databaseLocation: { target, schema },
+    pools: () => poolsOf(opened),
+    close,
+  }
 }
 
-/** What services have instead of globals. */
+const poolsOf = ({ database, control, reads }: OpenedParts): ReturnType<App['pools']> => [
+  { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
+  { pool: 'control', ...(control.use?.() ?? NO_POOL) },
+  { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
+]
+
+/** The dependencies of the services. */
 function composePorts(
-  { options, reads, outbound, clock, keys, threads }: Opened,
+  { options, reads, outbound, clock, keys, threads }: OpenedParts,
   parts: NodeParts,
   newId: Ports['newId'],
 ): Ports {
   const mail = (): MailServer | null => options.outbound?.mail?.() ?? null
   const channels = createChannels({
     send: outbound.send,
-    places: () => options.outbound?.channels?.() ?? PUBLIC_PLACES,
+    baseUrls: () => options.outbound?.channels?.() ?? PUBLIC_CHANNEL_URLS,
   })
   const post = createSenders({
     ...{ send: outbound.send, now: clock.now, program: PROGRAM, mail },
-    speak: (speech, signal) => speak(ports, speech, signal),
+    sendToChat: (speech, signal) => sendToChat(ports, speech, signal),
   })
   const ports: Ports = {
-    ...{ database: reads, turns: parts.turns, clock, newId, settings: options.settings },
-    outbound: { check: outbound.guard.check, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
+    ...{ database: reads, commands: parts.commands, clock, newId, settings: options.settings },
+    outbound: { check: outbound.guard.checkAddresses, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
     vault: keys.vault,
     channels,
-    commands: options.commands,
-    look: createLook({ send: outbound.send, rules: () => options.commands?.() ?? NO_COMMANDS, account: strangerOf() }),
+    commandRules: options.commands,
+    runProbe: createProbeRunner({
+      send: outbound.send,
+      rules: () => options.commands?.() ?? NO_COMMANDS,
+      account: unprivilegedAccount(),
+    }),
     ...threads.ports,
     checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
   }

@@ -1,5 +1,5 @@
 export { createEscapement } from './library/create.ts'
-export { drainOnSignals } from './library/signals.ts'
+export { drainOnSignals } from './library/stop.ts'
 export {
   ErrGatewayBusy,
   ErrGatewayDraining,
@@ -10,13 +10,13 @@ export {
   Refusal,
   type RefusalCode,
 } from './api/refusals.ts'
-export { AttemptAborted } from './engine/attempt-aborted.ts'
+export { AttemptAborted } from './engine/executions.ts'
 export type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from './library/escapement.ts'
 export type { CallOptions } from './client/calls.ts'
 export type { SimulationOptions } from './client/simulation.ts'
 export type { Deferred, Handler, HandlerContext } from './executors/in-process/execute.ts'
 export type { Attempt, Usage } from './executors/executor.ts'
-export type { TokenEstimateFunc } from './contract/token-estimate.ts'
+export type { TokenEstimateFunc } from './features/budgets/schema.ts'
 export type { AgentInput, AgentPatch, AgentView } from './features/agents/schema.ts'
 export type { AlertFilter, AlertView } from './features/alerts/schema.ts'
 export type {
@@ -25,7 +25,7 @@ export type {
   AsCodeAction,
   AsCodeDocument,
   AsCodeKind,
-  AsCodeThing,
+  AsCodeResource,
   BudgetItem,
   DeliveryItem,
   PlannedChange,
@@ -36,8 +36,8 @@ export type {
 } from './features/as-code/schema.ts'
 export type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from './features/backfill/schema.ts'
 export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './features/deliveries/schema.ts'
-export type { EventKind } from './contract/event-kinds.ts'
-export type { EventView } from './contract/event.ts'
+export type { EventKind } from './features/events/schema.ts'
+export type { EventView } from './features/events/schema.ts'
 export type {
   ExplainAction,
   ExplainAsked,
@@ -63,9 +63,9 @@ export type {
 export type { GuardRailsInput, GuardRailsView, InvitationView } from './features/access/restrictions-schema.ts'
 export type { CrontabInput, ImportedLine, ImportInput, ImportOutcome, ImportReport } from './features/import/schema.ts'
 export type { LaneView } from './features/lanes/schema.ts'
-export type { LineageNode, LineageView } from './contract/lineage.ts'
+export type { LineageNode, LineageView } from './features/access/restrictions-schema.ts'
 export type { Health, NodeView } from './features/nodes/schema.ts'
-export type { CadenceInput, CadenceView, PaceView } from './contract/pace.ts'
+export type { CadenceInput, CadenceView, PaceView } from './features/schedules/rules-schema.ts'
 export type { Page } from './api/page.ts'
 export type {
   ProbeAnswerView,
@@ -84,7 +84,7 @@ export type {
   ScheduleFilter,
   ScheduleInput,
   ScheduleView,
-} from './contract/schedule.ts'
+} from './features/schedules/schema.ts'
 export type {
   DraftInput,
   ProposedConversation,
@@ -92,7 +92,7 @@ export type {
   ProposedTiming,
   ScheduleDraft,
   ScheduleProposal,
-} from './contract/schedule-draft.ts'
+} from './features/schedules/views-schema.ts'
 export type {
   NamedAssumption,
   OutageAsked,
@@ -129,4 +129,4 @@ export type {
   TaskStats,
   TaskView,
 } from './features/tasks/schema.ts'
-export type { WordsInput, WordsView } from './contract/words.ts'
+export type { WordsInput, WordsView } from './features/schedules/views-schema.ts'

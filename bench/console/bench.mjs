@@ -1,5 +1,5 @@
-// `npm run bench -- console [--runs n] [--schedules n]`: the console in a real browser with much to show. Prints how long
-// the first load of each page takes, until its rows are there, and what scrolling through it costs the main thread.
+// `npm run bench -- console [--runs n] [--schedules n]`: the console in a real browser with a lot of data. Prints how long the
+// first load of each page takes until its rows are visible, and the main-thread cost of scrolling.
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { settle, withClient } from '../engine/seeding.mjs'
@@ -11,7 +11,7 @@ import { seedConsole } from './seeding.mjs'
 
 const GOAL_MS = 1_500
 const LOADS = 5
-/** Each page with what shows that its data is there. */
+/** Each page, with the selector that shows that its data is loaded. */
 const PAGES = {
   overview: ['/', '.figure-value a'],
   schedules: ['/automation/schedules', '[role="row"] .schedule-name'],
@@ -42,7 +42,7 @@ export async function run(args = []) {
   }
 }
 
-/** What is multiplied: one schedule with one run of it. */
+/** Creates the template to multiply: one schedule with one run. */
 async function makeTemplates({ ask, drained }) {
   const schedule = await ask('POST', '/api/v1/schedules', {
     ...{ name: 'template', agent_id: 'echo', every_seconds: 86_400, anchor: Date.now() + 3_600_000, payload: 'go' },
@@ -57,7 +57,7 @@ async function lookAtAll(browser, { url, key }) {
     const loads = []
     let scrolled
     for (let load = 0; load < LOADS; load++) {
-      // A context of its own: nothing is in its cache, as on a first visit.
+      // A new context with an empty cache, as on a first visit.
       const page = await signedIn(browser, { url, key })
       const begin = performance.now()
       await page.goto(url + address)
@@ -75,7 +75,7 @@ async function lookAtAll(browser, { url, key }) {
   return rows
 }
 
-/** Signed in without having loaded the console: the cookie is all that a first visit needs. */
+/** Signs in without loading the console; a first visit needs only the cookie. */
 async function signedIn(browser, { url, key }) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   const headers = { 'content-type': 'application/json', origin: url }
@@ -89,7 +89,7 @@ async function signedIn(browser, { url, key }) {
 const SCROLLS = 60
 const SCROLL_PX = 800
 
-/** Scrolls through many rows, a turn of the wheel per frame or two. Long tasks are what people feel as a jerk. */
+/** Scrolls through many rows, one wheel step per frame or two. Users notice long tasks as jank. */
 async function scroll(page) {
   await page.evaluate(`window.long = []
     new PerformanceObserver((list) => window.long.push(...list.getEntries().map((one) => one.duration)))

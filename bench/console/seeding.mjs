@@ -1,6 +1,6 @@
-// Many schedules and runs out of one of each, multiplied by SQL while no server runs.
+// Creates many schedules and runs by multiplying one of each in SQL while no server is running.
 
-/** One in so many failed, timed out, was cancelled; one schedule in so many fails. */
+/** One in this many runs failed, timed out or was cancelled; one in this many schedules fails. */
 const FAILED = 20
 const TIMED_OUT = 50
 const CANCELLED = 33

@@ -1,7 +1,7 @@
-// What was asked for, or precisely what is wrong with it.
+// Parses the arguments.
 import { parseArgs } from 'node:util'
 
-/** Something in the command line that cannot be meant; its message is all there is to say. */
+/** An error in the command line, shown without a stack trace. */
 export class UsageError extends Error {}
 
 const OPTIONS = {
@@ -14,13 +14,13 @@ const OPTIONS = {
   profile: { type: 'string' },
 }
 
-/** What parts were called before, and all of them together: it is in people's fingers. */
+/** Earlier names of parts, and a name for all of them. */
 const EARLIER_NAMES = { picking: 'in-process' }
 const ALL = 'engine'
 
 /**
- * Reads the arguments of the comparison. `parts` and `contestants` are the names there are; `others` are benchmarks that
- * are no part of the comparison, which take their own arguments and therefore stand alone.
+ * Reads the arguments of the comparison. `parts` and `contestants` are the known names; `others` are benchmarks outside the
+ * comparison, which take their own arguments and can't be combined with parts.
  */
 export function readArguments(args, { parts, contestants, others }) {
   const own = others.find((name) => args[0] === name)
@@ -31,7 +31,7 @@ export function readArguments(args, { parts, contestants, others }) {
   if (beside !== undefined)
     throw new UsageError(`"${beside}" is no part of the comparison: run it alone, as npm run bench -- ${beside}`)
   if (values.report) {
-    if (args.length > 1) throw new UsageError('--report takes nothing else: it writes down what was measured last')
+    if (args.length > 1) throw new UsageError('--report takes nothing else: it writes the results of the last runs')
     return { kind: 'report' }
   }
   const named = [...positionals.filter((name) => name !== ALL), ...listed(values.only)].map(
@@ -58,7 +58,7 @@ function parsed(args) {
 
 const listed = (text) => (text === undefined ? [] : text.split(',').map((name) => name.trim()))
 
-/** Those that were named, each once and in the order of all; all of them when none was. */
+/** The given names, each once and in the order of `all`; all of them if none is given. */
 function chosen(named, { all, what, also = [] }) {
   const unknown = named.find((name) => !all.includes(name))
   if (unknown !== undefined) {
@@ -74,20 +74,20 @@ function roundsOf({ rounds, quick }) {
   return Number(rounds)
 }
 
-/** How the command is used. */
+/** The help text of the command. */
 export const usage = ({ parts, contestants, others }) => `Usage: npm run bench [-- part … | name] [options]
 
-Escapement beside its peers, in one run on one machine: a table per part, then the goals.
+Compares Escapement with its peers, in one run on one machine. Prints a table per part, then the goals.
 
   parts          ${parts.join(' ')}
-                 (none named: all of them)
+                 (default: all)
   alone          ${others.join(' ')}
-                 (of Escapement only, each with arguments of its own)
+                 (Escapement only, each with its own arguments)
 
   --quick                smaller counts, one round: less than ten minutes
-  --only <a,b>           the same as naming the parts
+  --only <a,b>           parts, as an option
   --contestants <a,b>    ${contestants.join(' ')}
-  --rounds <n>           how often each contestant is measured, in turns (3; with --quick 1)
+  --rounds <n>           number of rounds (default 3; with --quick 1)
   --profile <folder>     CPU profiles of the drains
-  --report               write docs/benchmarks.md from the last whole run and later runs of parts
+  --report               write docs/benchmarks.md from the last complete run and later runs of parts
 `

@@ -1,5 +1,5 @@
-// The comparison: Escapement through its library beside raw SQL, pg-boss, graphile-worker and BullMQ, in one run, all
-// under the same Node. Prints a table per part and one of the goals, and writes all of it down.
+// The comparison: the library of Escapement, raw SQL, pg-boss, graphile-worker and BullMQ in one run, under the same Node.
+// Prints a table per part and a table of the goals, and writes the results to a file.
 import { cpus, loadavg } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,18 +18,18 @@ const MEASUREMENTS = path.join(HERE, 'measurements')
 const SIGNALS = ['SIGINT', 'SIGTERM']
 const EXIT_INTERRUPTED = 130
 
-/** Runs what the arguments ask for; answers with whether everything was measured. */
+/** Runs the requested parts; returns whether all of them were measured. */
 export async function compare(wanted) {
   const parts = await loadParts(wanted.parts)
   const estimate = parts.reduce((sum, { minutes }) => sum + (wanted.quick ? minutes.quick : minutes.full), 0)
   const { node, nodeVersion } = await installPeers()
   const { contestants, absent } = present(wanted.contestants)
   const results = createResults({ wanted, nodeVersion, contestants, absent })
-  console.log(`${parts.length} parts, ${contestants.length} contestants: about ${Math.ceil(estimate)} min when`)
-  console.log(`nothing else runs here. Load average: ${loadavg()[0].toFixed(1)} on ${cpus().length} cores.`)
+  console.log(`${parts.length} parts, ${contestants.length} contestants: about ${Math.ceil(estimate)} min if`)
+  console.log(`nothing else runs on this machine. Load average: ${loadavg()[0].toFixed(1)} on ${cpus().length} cores.`)
   for (const line of absent) console.log(`Left out: ${line}`)
   if (contestants.length === 0) {
-    console.log('There is nobody left to measure.')
+    console.log('No contestants are left to measure.')
     return false
   }
   const failed = []
@@ -40,15 +40,15 @@ export async function compare(wanted) {
   }
   const goals = goalsOf(results.parts)
   const file = results.finish({ goals, failed })
-  console.log(`\n── Goals${wanted.quick ? ' (a quick run: smaller counts, one round: no evidence)' : ''}`)
-  if (goals.length === 0) console.log('   None of the parts that were measured has one.')
+  console.log(`\n── Goals${wanted.quick ? ' (quick run: smaller counts, one round, not meaningful)' : ''}`)
+  if (goals.length === 0) console.log('   The measured parts have no goals.')
   else console.table(goals)
-  console.log(`${path.relative(process.cwd(), file)} is written. Load average now: ${loadavg()[0].toFixed(1)}.`)
+  console.log(`${path.relative(process.cwd(), file)} written. Load average now: ${loadavg()[0].toFixed(1)}.`)
   if (failed.length > 0) console.log(`NOT MEASURED, because they failed: ${failed.join(', ')}`)
   return failed.length === 0
 }
 
-/** Who can take part on this machine, and a sentence for each who cannot. */
+/** The contestants that can run on this machine, and a message for each that can't. */
 function present(names) {
   const wanted = CONTESTANTS.filter(({ name }) => names.includes(name))
   if (redisVersion() !== undefined) return { contestants: wanted, absent: [] }
@@ -76,7 +76,7 @@ async function measured(part, { results, absent, ...options }) {
     return 'measured'
   } catch (error) {
     if (guard.left) return 'interrupted'
-    // The other parts took long enough not to be thrown away for this one.
+    // Don't lose the results of the other parts because of this one.
     console.error(error)
     return 'failed'
   } finally {
@@ -93,26 +93,26 @@ function show(tables, notes) {
   for (const note of notes) console.log(`   ${note}`)
 }
 
-/** What a part has to work with. */
+/** The context that is passed to a part. */
 function createBench({ server, withStore }, { quick, rounds, contestants, node, profile }) {
   return {
     ...{ quick, rounds, contestants, node, profile, server, withStore },
     say: (line) => process.stdout.write(`   ${line}\n`),
-    /** Takes a measurement of a contestant, in a process of its own: an export of a file in measurements/. */
+    /** Runs a measurement of a contestant, an export of a file in measurements/, in a separate process. */
     call: ({ file: contestant, variant }, [file, name], options) =>
       inProcess({
         ...{ node, name, file: path.join(MEASUREMENTS, file) },
         options: { contestant: { file: contestant, variant }, ...options },
       }),
-    /** The same for what is not asked of each contestant. */
+    /** The same for measurements without a contestant. */
     ask: (name, options, { file }) => inProcess({ node, name, options, file: path.join(MEASUREMENTS, file) }),
     analyze: (database) => server.analyze(database),
   }
 }
 
 /**
- * Ctrl-C ends the processes of the contestants and the stores, by their ids; what was measured stays written. It is heard
- * from before the stores are started, so that none is left behind that was just starting.
+ * On Ctrl-C, ends the processes of contestants and stores; results written so far are kept. Installed before the stores
+ * start, so that a starting store is not left behind.
  */
 function leaveOnSignal() {
   let stores

@@ -1,4 +1,4 @@
-// The process of one measurement: `contestant.mjs <module> <export>`; the argument of the export comes as the first message.
+// The process of one measurement: `contestant.mjs <module> <export>`. The first message contains the argument of the export.
 import { pathToFileURL } from 'node:url'
 
 const [file, name] = process.argv.slice(2)
@@ -12,7 +12,7 @@ try {
 } catch (error) {
   await answer({ error: error?.stack ?? String(error) })
 }
-// Whatever a contestant left open must not keep the next one waiting.
+// Handles that a contestant left open must not delay the next one.
 process.exit(0)
 
 function answer(message) {

@@ -1,10 +1,10 @@
-// Who takes part. Each is opened by a module of one shape:
-//   prepare(url)                      makes the schema
-//   open(url, { handle, tuned, variant })   with `handle(n)` it works, without it only submits
+// The contestants. The module of each exports:
+//   prepare(url)                      creates the schema
+//   open(url, { handle, tuned, variant })   works if there is a `handle(n)`, otherwise only submits
 //     → { submit(job), submitMany(jobs), batchSize, start(), close(), check?(count) }
-//   observe(url)                      → { left(), counts(), close() }: what its store says, not what it says itself
-//   dueTogether(url, { count, handle, … })  → { due, close() }: schedules with one moment, where it has any
-// `durable`: whatever it has accepted is on the disk when it answers.
+//   observe(url)                      → { left(), counts(), close() }: counts from its store
+//   dueTogether(url, { count, handle, … })  → { due, close() }: schedules due at the same time, if it supports any
+// `durable`: accepted jobs are on the disk when it responds.
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -38,7 +38,7 @@ export const CONTESTANTS = [
   { name: 'escapement', file: own('escapement'), engine: 'postgres', durable: true, rival: false, packages: [] },
 ]
 
-/** The peers that have fsynced before they answer. */
+/** The peers that call fsync before they respond. */
 export const DURABLE_PEERS = CONTESTANTS.filter(({ durable, rival }) => durable && rival).map(({ name }) => name)
 
 /** The peers that keep their jobs in PostgreSQL. */
@@ -46,5 +46,5 @@ export const POSTGRES_PEERS = CONTESTANTS.filter(({ engine, rival }) => rival &&
   ({ name }) => name,
 )
 
-/** All peers; the bare table is no peer but the ceiling. */
+/** All peers; the bare table is not a peer but the maximum. */
 export const PEERS = CONTESTANTS.filter(({ rival }) => rival).map(({ name }) => name)

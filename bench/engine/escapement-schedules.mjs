@@ -1,11 +1,11 @@
-// Escapement with many schedules, of the same shape as its peers in bench/peers/schedules.
+// Escapement with many schedules, with the same exports as the peers in bench/peers/schedules.
 import { farAway } from '../peers/schedules/moments.mjs'
 import { create } from './escapement.mjs'
 import { inFlight } from './world.mjs'
 
 const AGENTS = { a0: () => undefined }
 
-/** Writes so many schedules, none of them due soon. */
+/** Creates `count` schedules, none of them due soon. */
 export async function make(url, { count }) {
   const escapement = create(url, { agents: AGENTS })
   await escapement.start()
@@ -17,7 +17,7 @@ export async function make(url, { count }) {
   await escapement.stop()
 }
 
-/** A program that works on what comes due. */
+/** Starts a program that executes due schedules. */
 export async function run(url) {
   const escapement = create(url, { agents: AGENTS })
   await escapement.start()

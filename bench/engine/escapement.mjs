@@ -1,18 +1,18 @@
-// Escapement through its library, as a program that imports it would use it.
+// The library of Escapement, used as in an application.
 import pg from 'pg'
 import { createEscapement } from '../../dist/index.js'
 import { AGENTS, MIXED_AGENTS } from './world.mjs'
 
 const HOLDER = 'holder'
 const LANES = { many: 1_000, few: 500, mixed: 50 }
-/** Nothing is to be dropped here: ten may wait in a session unless it is told otherwise. */
+/** Raises the cap, so that no message is dropped: by default ten may wait in a session. */
 const SESSIONS = { cap: 100_000 }
-/** The same pause as the peers that can be told one. */
+/** The same delay as for peers in which it can be set. */
 const RETRIED = { max_retries: 3, strategy: 'fixed', base_ms: 50 }
 
 export const sessionOf = ({ agent, session }) => `agent:${agent}:bench:dm:${session}`
 
-/** A library object on the database of the benchmark; warnings and errors are shown. */
+/** Creates a library object on the benchmark database; prints warnings and errors. */
 export const create = (url, options) =>
   createEscapement({
     database: { url },
@@ -28,14 +28,14 @@ export const create = (url, options) =>
 export const agentsOf = (handler, count = AGENTS) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, handler]))
 
-/** Migrates the database and makes the agents known. */
+/** Migrates the database and registers the agents. */
 export async function prepare(url) {
   const escapement = create(url, { agents: agentsOf(() => undefined) })
   await escapement.start()
   await escapement.stop()
 }
 
-/** With `handle` it works; without it only submits, and whatever it accepts waits. */
+/** Executes runs if there is a `handle`; otherwise it only submits, and accepted runs wait. */
 export async function open(url, { handle, tuned = 'many' }) {
   return handle === undefined ? openClosed(url) : openWorking(url, { handle, tuned })
 }
@@ -63,7 +63,7 @@ function openWorking(url, { handle, tuned }) {
   }
 }
 
-/** Submission alone: the only slot of the lane is held by a run that does not end, so nothing else starts. */
+/** For submission only: a run that never ends holds the lane's only slot, so nothing else starts. */
 async function openClosed(url) {
   let held
   const holding = new Promise((resolve) => {
@@ -81,7 +81,7 @@ async function openClosed(url) {
   return { ...submitting(escapement), close: () => escapement.stop('now') }
 }
 
-/** A handler that says when it has begun and ends only when it is told to. */
+/** A handler that signals its start and ends only when it is aborted. */
 export const holdUntilAborted =
   (begun) =>
   (_attempt, { signal }) =>
@@ -91,18 +91,18 @@ export const holdUntilAborted =
     })
 
 /**
- * A message per job. There is no call that takes a thousand messages: who has so many sends them and awaits all the
- * answers, and what is sent together is written together.
+ * Sends one message per job. There is no call for a thousand messages, so all are sent and awaited together, and written
+ * together.
  */
 function submitting(escapement) {
   const submit = (job) => escapement.sessions.send(sessionOf(job), job.text)
   return { batchSize: 1_000, submit, submitMany: (jobs) => Promise.all(jobs.map(submit)) }
 }
 
-/** Which job a text is of. */
+/** The number of the job of a text. */
 const numberOf = (text) => Number(text.slice(text.lastIndexOf(' ') + 1))
 
-/** What the store holds; the run that holds the lane is none of the jobs. */
+/** Counts from the store, without the run that holds the lane. */
 export async function observe(url) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -118,7 +118,7 @@ export async function observe(url) {
   }
 }
 
-/** So many runs at random, read back through the library: attempt, decision and timeline have to be there. */
+/** Reads random runs through the library and verifies their attempt, decision and timeline. */
 async function check(escapement, ids, count) {
   let complete = 0
   for (let i = 0; i < count; i += 1) {
@@ -133,14 +133,15 @@ async function check(escapement, ids, count) {
 function flawOf(run) {
   const steps = run.timeline.map(({ status }) => status)
   if (run.status !== 'success') return `its status is ${run.status}`
-  if (run.attempts.length !== 1 || run.attempts[0].status !== 'success') return 'it has not one successful attempt'
+  if (run.attempts.length !== 1 || run.attempts[0].status !== 'success')
+    return 'it does not have exactly one successful attempt'
   if (run.attempts[0].started_at === null || run.attempts[0].finished_at === null) return 'its attempt has no times'
   if (typeof run.decision?.code !== 'string' && typeof run.decision?.reason !== 'string') return 'it has no decision'
-  if (!['queued', 'running', 'success'].every((step) => steps.includes(step))) return 'its timeline has holes'
+  if (!['queued', 'running', 'success'].every((step) => steps.includes(step))) return 'its timeline has gaps'
   return undefined
 }
 
-/** Schedules with one moment, made through the library. */
+/** Creates schedules that are due at the same time, through the library. */
 export async function dueTogether(url, { count, handle, lane, leadMs }) {
   const escapement = create(url, { agents: { a0: () => handle() }, lanes: { cron: lane } })
   await escapement.start()

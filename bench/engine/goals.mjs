@@ -1,4 +1,4 @@
-// What the figures were to be, beside what they are. Only ratios inside one run say something on a shared machine.
+// Goals and measured figures. On a shared machine, only ratios inside one run are meaningful.
 import { DURABLE_PEERS, PEERS, POSTGRES_PEERS } from './contestants.mjs'
 import { OWN_GOALS } from './own-goals.mjs'
 import { counted, ratio } from './goal-figures.mjs'
@@ -11,8 +11,8 @@ export function goalsOf(parts) {
 }
 
 /**
- * `least` and `most` may be reached, `below` may not. `is` is undefined when somebody it needs did not take part; what did
- * not come about is Infinity, and `never` says so.
+ * `least` and `most` are inclusive, `below` is exclusive. `is` is undefined if a required contestant is missing, and Infinity
+ * if the event never happened; `never` is the text for that case.
  */
 function rowOf({ goal, is, least, most, below, digits = 2, never = 'not all of them' }) {
   const { wanted, reaches } = limitOf({ least, most, below })
@@ -27,7 +27,7 @@ function limitOf({ least, most, below }) {
   return { wanted: `< ${below}`, reaches: (is) => is < below }
 }
 
-/** Under load, faster contestants are given more to do. */
+/** Under load, faster contestants get more work. */
 const HOW = { idle: 'idle', hot: 'each under half of its own most' }
 
 const GOALS = {
@@ -78,7 +78,7 @@ const GOALS = {
   ...OWN_GOALS,
 }
 
-/** The best of those that took part, and in brackets who that is and who of them was not there to be beaten. */
+/** The best of the contestants that took part, with its name and the missing ones in parentheses. */
 function bestOf(facts, names, { of, pick }) {
   const there = names.filter((name) => facts[name] !== undefined)
   if (there.length === 0) return { value: undefined, who: '' }

@@ -1,5 +1,5 @@
-// The mixed load, the same for everybody: an agent that floods, three with steady traffic, one of whom little is asked.
-// Jobs take a while, some of them long, some fail once. All belong to sessions.
+// The mixed load, the same for all contestants: an agent with a flood, three with steady traffic, one with little work. Jobs
+// take some time, some take long, and some fail once. All belong to sessions.
 import { MIXED_AGENTS, textOf } from './world.mjs'
 
 const FLOOD_SESSIONS = 200
@@ -10,8 +10,8 @@ const SHORT_MS = 10
 const LONG_MS = 250
 
 /**
- * The jobs in the order of their numbers. `at`: milliseconds after the beginning; the flood is there at once. `place` is
- * the place in its session.
+ * The jobs in the order of their numbers. `at`: milliseconds after the beginning; the flood arrives at once. `place` is the
+ * position in its session.
  */
 export function mixedLoad({ flood, seconds }) {
   const [flooding, ...steady] = MIXED_AGENTS
@@ -40,7 +40,7 @@ const every = ({ role, agent, count, gapMs, sessions }) =>
     ...{ role, agent, session: `${agent}-${i % sessions}`, place: Math.floor(i / sessions), at: i * gapMs },
   }))
 
-/** The flood in batches in which no session occurs twice: inside a batch nobody promises an order. */
+/** The flood in batches in which no session occurs twice, because no contestant guarantees the order inside a batch. */
 export function layersOf(jobs) {
   const layers = []
   for (const job of jobs) (layers[job.place] ??= []).push(job)

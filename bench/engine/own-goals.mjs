@@ -1,7 +1,7 @@
-// Goals of the parts in which Escapement is measured alone: many orgs, long queues, nodes that come and go.
+// Goals of the parts that measure Escapement alone: many orgs, long queues, nodes that join and die.
 import { counted, ratio } from './goal-figures.mjs'
 
-/** What did not come about within its time is worse than any figure. */
+/** An event that didn't happen within its time limit is worse than any figure. */
 const orNever = (value, timeoutMs) => ({
   is: value ?? Infinity,
   ...(timeoutMs === undefined ? {} : { never: `not within ${timeoutMs / 1_000} s` }),

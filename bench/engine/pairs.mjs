@@ -1,7 +1,6 @@
-// `npm run bench -- pairs --before <dir> --after <dir> [--only drain,submission,latency] [--pairs 9] [--quick]`: two built
-// checkouts of Escapement side by side. Each measurement is taken of one and then of the other, again and again, so that
-// whatever else the machine does happens to both. The measuring code is that of this checkout; the library is that of each
-// directory.
+// `npm run bench -- pairs --before <dir> --after <dir> [--only drain,submission,latency] [--pairs 9] [--quick]`: compares
+// two built checkouts of Escapement. Each measurement alternates between both, so that other load on the machine affects both.
+// The measuring code is that of this checkout; the library is that of each directory.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -17,7 +16,7 @@ import { startServer } from './server.mjs'
 import { median, medianInterval, round, thousands } from './statistics.mjs'
 
 const MEASUREMENTS = path.join(path.dirname(fileURLToPath(import.meta.url)), 'measurements')
-/** The slowdown that is allowed: an interval that ends below this fails. */
+/** The accepted slowdown: an interval that ends below this fails. */
 const LIMIT = 0.95
 const SIZES = {
   full: { drained: 40_000, seconds: 2, latencies: 150 },
@@ -25,7 +24,7 @@ const SIZES = {
 }
 const SIGNALS = ['SIGINT', 'SIGTERM']
 
-/** How each measurement is taken of one side, on a database of its own; answers with its figures by name. */
+/** Runs each measurement for one side, on a separate database; returns its figures by name. */
 const TAKEN = {
   drain: async ({ call, contestant, sizes: { drained: count }, database: { url, pid, analyze } }) => {
     await call('drain.mjs', 'fill', { contestant, url, count })
@@ -44,7 +43,7 @@ const TAKEN = {
   },
 }
 
-/** What each figure is, and whether less of it is better. The processor time of a drain is shown and decides nothing. */
+/** The figures, and whether less is better. The CPU time of a drain is shown but doesn't affect the result. */
 const FIGURES = {
   drain: { unit: 'runs/s', digits: 0 },
   'drain, processor µs': { unit: 'µs', digits: 1, isLessBetter: true, isShownOnly: true },
@@ -111,7 +110,7 @@ function checkoutOf(option, directory) {
   return checkout
 }
 
-/** The first pair warms the machine up and is not counted; the side that goes first alternates. */
+/** The first pair is a warm-up and not counted; the side that goes first alternates. */
 async function takePairs({ only, pairs, sizes, ...sides }, tools) {
   const all = []
   for (let pair = 0; pair <= pairs; pair += 1) {
@@ -137,7 +136,7 @@ const take = ({ name, checkout, sizes, node, server }) =>
     }),
   )
 
-/** After ÷ before, or the other way round where less is better: above 1 is better. */
+/** After ÷ before, or the inverse if less is better: above 1 is better. */
 const ratioOf = (name, { before, after }) =>
   FIGURES[name].isLessBetter ? before[name] / after[name] : after[name] / before[name]
 

@@ -1,8 +1,8 @@
 // The parts of the comparison, in the order in which they run. A part is a module:
-//   title              the heading of its table
-//   minutes            { full, quick }: how long it takes on two cores that have nothing else to do
-//   settings           PostgreSQL settings it needs besides the usual ones (optional)
-//   store = 'none'     it needs no database (optional)
+//   title              heading of its table
+//   minutes            { full, quick }: its duration on two idle cores
+//   settings           additional PostgreSQL settings (optional)
+//   store = 'none'     needs no database (optional)
 //   measure(bench)     → { rows | tables, facts, notes?, … }
 const ENGINE = './parts/'
 /** The modules of the parts, beside this file. */

@@ -1,4 +1,4 @@
-// Every measurement is taken in a process of its own, so that no contestant inherits another's heap or compiled code.
+// Every measurement runs in a separate process, so that no contestant inherits the heap or compiled code of another.
 import { fork } from 'node:child_process'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,15 +7,15 @@ const ENTRY = path.join(path.dirname(fileURLToPath(import.meta.url)), 'contestan
 const alive = new Set()
 let isOver = false
 
-/** Ends what is still running, when the benchmark itself is told to end, and lets nothing more begin. */
+/** When the benchmark is told to end: ends all processes and starts no more. */
 export function endAll() {
   isOver = true
   for (const child of alive) child.kill('SIGKILL')
 }
 
 /**
- * Calls `export` of the module `file` with `options` in a new process and answers with what it returned.
- * `node`: the program that runs it.
+ * Calls `export` of the module `file` with `options` in a new process and returns its result. `node`: path of the Node
+ * executable.
  */
 export function inProcess({ node, file, name, options, timeoutMs = 900_000 }) {
   if (isOver) return Promise.reject(new Error('told to end'))

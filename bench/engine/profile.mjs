@@ -1,9 +1,9 @@
-// A CPU profile of a part of this process: the whole of it would mostly show how modules are loaded.
+// A CPU profile of a part of this process; a profile of the whole process would mostly show the loading of modules.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import path from 'node:path'
 
-/** Begins at once; answers with how to end it, which writes a file into the folder. */
+/** Starts at once; returns a function that ends the profile and writes it to the folder. */
 export function startProfile(folder) {
   const session = new Session()
   session.connect()

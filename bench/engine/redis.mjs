@@ -1,4 +1,4 @@
-// A throw-away Redis with an append-only file in a directory of its own, over a Unix socket.
+// A temporary Redis with an append-only file in a temporary directory, over a Unix socket.
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const PROGRAM = 'redis-server'
 const STARTING_MS = 10_000
 
-/** The version of the installed Redis, or undefined where there is none. */
+/** The version of the installed Redis, or undefined if there is none. */
 export function redisVersion() {
   try {
     return /v=([\d.]+)/.exec(execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }))?.[1]
@@ -50,7 +50,7 @@ export async function startRedis(appendfsync) {
   return { pid: server.pid, url: socket, stop: stopOnce }
 }
 
-/** Resolves when somebody answers PING on the socket. */
+/** Resolves when Redis answers PING on the socket. */
 async function answers(socket) {
   const end = performance.now() + STARTING_MS
   while (!(await ping(socket))) {

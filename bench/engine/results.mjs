@@ -1,4 +1,4 @@
-// What a run leaves behind: bench/results/comparison.json of a whole run, another file of a run of some parts.
+// The result files: bench/results/comparison.json for a complete run, another file for a run of some parts.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import path from 'node:path'
@@ -9,11 +9,11 @@ import { redisVersion } from './redis.mjs'
 const ROOT = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..')
 const FOLDER = path.join(ROOT, 'bench/results')
 const METHOD =
-  'One run on one machine. Every contestant in a process of its own under the same Node, every measurement on an empty ' +
-  'store, rounds in turns; median and range of the rounds. PostgreSQL with fsync on and Redis with an append-only file, ' +
-  'both over a Unix socket. What was completed is counted in the store of each contestant and must be what was submitted.'
+  'One run on one machine. Every contestant runs in a separate process under the same Node, every measurement on an empty ' +
+  'store, in interleaved rounds; median and range of the rounds. PostgreSQL with fsync on and Redis with an append-only ' +
+  'file, both over a Unix socket. Completed jobs are counted in the store of each contestant and must equal the submitted.'
 
-/** Collects the parts of a run and keeps the file up to date, so that a run that is ended leaves what it had. */
+/** Collects the parts of a run and keeps the file up to date, so that an interrupted run keeps its results. */
 export function createResults({ wanted, nodeVersion, contestants, absent }) {
   const results = {
     when: new Date().toISOString(),
@@ -47,7 +47,7 @@ export function createResults({ wanted, nodeVersion, contestants, absent }) {
   }
 }
 
-/** A run of everything has a name of its own; so nothing but another such run replaces it. */
+/** A complete run has its own file name, so only another complete run replaces it. */
 export const fileNameOf = ({ whole, quick, parts }) =>
   `${whole ? 'comparison' : parts.join('+')}${quick ? '-quick' : ''}.json`
 
@@ -58,7 +58,7 @@ async function versionOf(server) {
   return rows[0].server_version
 }
 
-/** Answers with the file. The folder keeps itself out of the repository: figures of one machine are nobody else's. */
+/** Returns the file. The folder contains its own .gitignore, because figures of one machine don't belong in the repository. */
 export function writeResults(name, results) {
   const file = path.join(FOLDER, name)
   mkdirSync(FOLDER, { recursive: true })

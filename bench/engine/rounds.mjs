@@ -1,9 +1,8 @@
-// Rounds in turns: what the machine does meanwhile befalls everybody.
+// Interleaved rounds, so that other load on the machine affects all contestants.
 
 /**
- * Calls `once(contestant, store)` for every contestant as often as there are rounds, in turns and each time on a store of
- * its own. Answers with what came back, by contestant. A contestant that fails ends the part: a table with a hole would
- * be read as a table.
+ * Calls `once(contestant, store)` for every contestant in each round, with a new store each time. Returns the results by
+ * contestant. If a contestant fails, the whole part fails, because an incomplete table would be misleading.
  */
 export async function inTurns(bench, { name, contestants = bench.contestants, rounds = bench.rounds, show }, once) {
   const results = Object.fromEntries(contestants.map((contestant) => [contestant.name, []]))
@@ -16,7 +15,7 @@ export async function inTurns(bench, { name, contestants = bench.contestants, ro
   return results
 }
 
-/** Fails loudly when the store of a contestant does not hold what was submitted. */
+/** Throws if the store of a contestant doesn't contain the submitted number of jobs. */
 export function demand(contestant, what, { is, expected }) {
   if (is !== expected) throw new Error(`${contestant}: ${what}: ${is} in its store, and ${expected} were submitted`)
 }

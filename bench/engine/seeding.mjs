@@ -1,8 +1,8 @@
-// A million rows out of one: what the library wrote once is multiplied by SQL, while no node is running. Columns that
-// nobody names here keep what the library gave them, so this follows the schema by itself.
+// Creates millions of rows by multiplying a row of the library in SQL while no node is running. Columns that are not listed
+// here keep the value from the library, so changes of the schema need no changes here.
 import pg from 'pg'
 
-/** The layouts of docs/adr/0012: which agent and which session the i-th run belongs to. */
+/** The layouts of docs/adr/0012: the agent and the session of the i-th run. */
 export const LAYOUTS = {
   'one session': { agent: `'a0'`, session: `'s'` },
   'one agent': { agent: `'a0'`, session: `'s' || i` },
@@ -22,8 +22,8 @@ export async function withClient(url, work) {
 }
 
 /**
- * Sets aside the one queued run of a template agent, with its session, and takes every queued run away: what is multiplied
- * is no work itself.
+ * Copies the only queued run of a template agent and its session to template tables, and deletes all queued runs, so that
+ * the template itself is not executed.
  */
 export async function setTemplateAside(client, agent) {
   await client.query(
@@ -41,8 +41,8 @@ export async function setTemplateAside(client, agent) {
 }
 
 /**
- * Writes the one row of `template` into `table` for every row of `series`, a list of from-items. `values` says which columns
- * differ and how, in terms of the series and of `t`, the template.
+ * Inserts the row of `template` into `table` for every row of `series`, a list of from-items. `values` are SQL expressions for
+ * the columns that differ, using the series and the template `t`.
  */
 async function multiply(client, { table, template, params = [], series, values, ending = '' }) {
   const { rows } = await client.query(
@@ -64,7 +64,7 @@ async function multiply(client, { table, template, params = [], series, values, 
 
 const idOf = (prefix) => `'${prefix}_0' || lpad(i::text, 25, '0')`
 
-/** Multiplies the template that was set aside into `count` queued runs of a layout. */
+/** Multiplies the copied template into `count` queued runs of a layout. */
 export async function seedQueued(client, { layout, count, from = 0 }) {
   const { agent, session } = LAYOUTS[layout] ?? layout
   await client.query(`drop table if exists seed`)
@@ -98,8 +98,8 @@ const ORG_ID = `'org-' || i`
 export const orgId = (i) => `org-${i}`
 
 /**
- * Multiplies the org `default`, which has done some work, into `count` orgs that have nothing to do, as after days without
- * work: their agents are there and their version is, all they did is counted, and retention has removed their history.
+ * Multiplies the org `default`, which has executed some runs, into `count` orgs as they would be after days without work: with
+ * agents and a version, with counted stats, and with history removed by retention.
  */
 export async function seedOrgs(client, count) {
   const series = `generate_series(1, ${count}) i`
@@ -112,10 +112,10 @@ export async function seedOrgs(client, count) {
     await multiply(client, { table, template: of('org_version'), series, values: { org_id: ORG_ID, no: 't.no' } })
 }
 
-/** The key of the i-th seeded org: known beforehand, because only its hash is stored. */
+/** The key of the i-th seeded org; derived, because only its hash is stored. */
 export const keyOfOrg = (i) => `esc_${String(i).padStart(43, '0')}`
 
-/** Gives each seeded org a copy of the key of the owner, with a text of its own. */
+/** Gives each seeded org a copy of the owner's key with a different text. */
 export const seedKeys = (client, count) =>
   multiply(client, {
     ...{ table: 'api_key', template: `api_key t where t.org_id = 'default'`, series: `generate_series(1, ${count}) i` },
@@ -125,7 +125,7 @@ export const seedKeys = (client, count) =>
     },
   })
 
-/** Multiplies one ended run into `count` beyond the first `from`, in pieces, over as many connections as are given. */
+/** Multiplies one ended run into `count` after the first `from`, in batches, over the given connections. */
 export async function seedEnded(clients, { count, from = 0, say }) {
   const piece = 250_000
   const { rows } = await clients[0].query(`select id from run where state = 'success' limit 1`)
@@ -164,13 +164,13 @@ export const seedEndedTasks = (client, count) =>
     },
   })
 
-/** Multiplies the one schedule there is; their moments are spread over hours that begin in more than ten minutes. */
+/** Multiplies the only schedule; the occurrences are spread over hours that begin in more than ten minutes. */
 export const seedSchedules = (client, count) =>
   seedOf(client, count, { next_run_at: `t.next_run_at + i * interval '10 ms'` })
 
 /**
- * Multiplies the one schedule there is into `count` whose first moments begin at `first` and follow each other evenly, so
- * many a second.
+ * Multiplies the only schedule into `count` schedules, whose first occurrences begin at `first` and follow each other evenly,
+ * `perSecond` per second.
  */
 export function seedPhases(client, { count, first, perSecond }) {
   const offset = `(i - 1) * interval '1 second' / ${perSecond}`
@@ -193,7 +193,7 @@ async function seedOf(client, count, values) {
     })
 }
 
-/** Statistics and visibility as they would be after a while. */
+/** Updates statistics and the visibility map, as autovacuum would. */
 export async function settle(client) {
   await client.query('vacuum analyze')
   await client.query('checkpoint')

@@ -1,5 +1,5 @@
-// A throw-away PostgreSQL that all contestants of one run share: own data directory under the temp directory, Unix
-// socket, fsync on.
+// A temporary PostgreSQL that all contestants of one run share: data directory under the temporary directory, Unix socket,
+// fsync on.
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -21,10 +21,10 @@ const SETTINGS = {
   timezone: 'UTC',
 }
 
-// As the embedded server is started; see src/platform/db/embedded/server-process.ts.
+// The same settings as for the embedded server; see src/platform/db/embedded/server-process.ts.
 const MEMORY = { MALLOC_TOP_PAD_: '4194304', MALLOC_TRIM_THRESHOLD_: '33554432' }
 
-/** Starts a server; `settings` are added to its own. */
+/** Starts a server with additional `settings`. */
 export async function startServer(settings = {}) {
   const native = nativeFolder()
   link(native)
@@ -75,8 +75,8 @@ async function handleOf(server, data) {
     urlOf,
     connect,
     /**
-     * Fresh statistics for everybody. No checkpoint: after one, the first change of every page goes to the log in full,
-     * which a queue that is worked off soon after it was filled does not pay.
+     * Updates statistics. Makes no checkpoint: after a checkpoint, the first change of every page is written to the log in
+     * full, a cost that a queue that is drained soon after it was filled doesn't have.
      */
     analyze: async (database) => {
       const client = await connect(database)
@@ -95,7 +95,7 @@ async function handleOf(server, data) {
 
 async function connected(url) {
   const client = new pg.Client({ connectionString: url })
-  // When the benchmark is ended early its server goes first; whoever still talks to it hears of it in the answer.
+  // When the benchmark is interrupted, its server ends first; connected clients get an error.
   client.on('error', () => undefined)
   await client.connect()
   return client
@@ -122,7 +122,7 @@ function nativeFolder() {
   return path.join(path.dirname(require.resolve(name)), '..', 'native')
 }
 
-/** The package ships a list of links instead of the links. */
+/** Creates the symbolic links, because the package contains only a list of them. */
 function link(native) {
   for (const { source, target } of JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8'))) {
     const at = path.join(native, '..', target)
@@ -142,8 +142,8 @@ async function waitFor(attempt) {
 }
 
 /**
- * Processor seconds the server has used so far, all its processes together: far less noisy than the clock on a machine
- * that others share. Null where /proc does not tell. The postmaster has inherited what ended children used.
+ * CPU seconds of all processes of the server so far, which vary far less than elapsed time on a shared machine. Null if
+ * /proc doesn't provide them. The postmaster's time includes its ended children.
  */
 export function cpuSecondsOf(postmaster) {
   const own = statOf(postmaster)
@@ -155,7 +155,7 @@ export function cpuSecondsOf(postmaster) {
   return live.reduce((sum, stat) => sum + stat.own, own.own + own.inherited)
 }
 
-/** Processor seconds of one process, and whose child it is. */
+/** CPU seconds of a process, and its parent. */
 export function statOf(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ').map(Number)

@@ -1,6 +1,6 @@
-// `npm run bench -- statements [--runs n] [--schedules n] [--plans]`: what every statement costs that a server sends to a
-// database with many runs, while work comes in and while each page of the console is read. With --plans also how
-// PostgreSQL would go about each.
+// `npm run bench -- statements [--runs n] [--schedules n] [--plans]`: the cost of every statement that a server sends
+// to a database with many runs, while messages arrive and while each page of the console is loaded. With --plans also the query
+// plans.
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { seedConsole } from '../console/seeding.mjs'
@@ -19,7 +19,7 @@ const MESSAGES = 3_000
 const SESSIONS = 1_000
 const READS = 20
 const SHOWN = 110
-/** Marks what is asked here, so that it is not listed. */
+/** Marks the benchmark's own statements, so that they are not listed. */
 const OURS = '/* bench */'
 const SPENT = `${OURS} select query, calls::int as calls, mean_exec_time * 1000 as micros, total_exec_time as ms, rows::float8 as rows,
        shared_blks_hit::float8 as hit, shared_blks_read::float8 as read, shared_blks_dirtied::float8 as dirtied
@@ -27,7 +27,7 @@ const SPENT = `${OURS} select query, calls::int as calls, mean_exec_time * 1000 
  where d.datname = current_database() and query not like '%bench */%' and query not like '%pg_stat_statements_reset%'
  order by total_exec_time desc`
 
-/** Writes a database with much in it, works on it and reads from it, and shows what that cost, statement by statement. */
+/** Fills a database, sends messages, loads pages, and prints the cost of each statement. */
 export async function run(args = []) {
   const options = optionsOf(args)
   const server = await startServer(SETTINGS)
@@ -79,7 +79,7 @@ async function lookAt({ url, pid }, { runs, schedules, plans }) {
   })
 }
 
-/** What is multiplied: one schedule with one run of it. */
+/** Creates the template to multiply: one schedule with one run. */
 async function makeTemplates({ ask, drained }) {
   const schedule = await ask('POST', '/api/v1/schedules', {
     ...{ name: 'template', agent_id: 'echo', every_seconds: 86_400, anchor: Date.now() + 3_600_000, payload: 'go' },
@@ -96,7 +96,7 @@ async function work({ ask, drained }) {
   await drained()
 }
 
-/** What the pages of the console ask for, the largest stretch each of them allows. */
+/** The requests of the console pages, with the largest range each of them allows. */
 async function readsOf({ ask }) {
   const { items: schedules } = await ask('GET', '/api/v1/schedules?limit=200')
   const { items: runs } = await ask('GET', '/api/v1/runs?limit=1')
@@ -144,7 +144,7 @@ const oneLine = (query) => {
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }
 
-/** The plan for any parameters. Statements that are no queries have none. */
+/** The generic plan of a statement; utility statements have none. */
 async function showPlan(client, query) {
   try {
     const { rows } = await client.query(`explain (generic_plan) ${query}`)

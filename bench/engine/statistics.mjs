@@ -1,6 +1,6 @@
-// Few numbers out of many.
+// Statistics of samples.
 
-/** The value below which a share of the others lies. */
+/** The value below which the given share of values lies. */
 export function quantile(values, share) {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
@@ -9,9 +9,9 @@ export function quantile(values, share) {
 export const median = (values) => quantile(values, 0.5)
 
 /**
- * The median with the narrowest interval of the values themselves that holds the true one with at least 95 % confidence
- * (order statistics: no assumption about the distribution). With fewer than six values even the whole range holds it less
- * often; `confidence` says how often.
+ * The median with the narrowest interval between values that contains the true median with at least 95 % confidence
+ * (order statistics: no assumption about the distribution). With fewer than six values, even the whole range has a lower
+ * confidence, which `confidence` states.
  */
 export function medianInterval(values) {
   const sorted = [...values].sort((a, b) => a - b)
@@ -37,9 +37,9 @@ function binomialBelow(n, k) {
 export const round = (value, digits = 0) =>
   value === null || value === undefined ? null : Number(value.toFixed(digits))
 
-/** Median and range of what several rounds gave. */
+/** Median and range of the results of several rounds. */
 export function summary(values, digits = 0) {
-  // Where the machine does not tell, there is nothing to sum up.
+  // The machine may not provide this value.
   if (values.some((value) => value === null || value === undefined)) return { median: null, min: null, max: null }
   return {
     median: round(median(values), digits),
@@ -52,10 +52,10 @@ export function summary(values, digits = 0) {
 export const thousands = (value) =>
   value === null || value === undefined ? '–' : Math.round(value).toLocaleString('en-US')
 
-/** A value and the range it was seen in. */
+/** A value with its range. */
 export const withRange = ({ median: middle, min, max }, show = thousands) =>
   min === max ? show(middle) : `${show(middle)} (${show(min)} – ${show(max)})`
 
-/** How many times the second the first is, for a table; a dash where one of them is missing. */
+/** The ratio of two values for a table; a dash if one of them is missing. */
 export const ratioTo = (one, other) =>
   Number.isFinite(one) && Number.isFinite(other) && other !== 0 ? (one / other).toFixed(2) : '–'

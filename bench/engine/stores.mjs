@@ -1,8 +1,8 @@
-// The stores of one part: one PostgreSQL for everybody, and a Redis for each measurement of who needs one.
+// The stores of one part: one PostgreSQL for all contestants, and a Redis for each measurement that needs one.
 import { startRedis } from './redis.mjs'
 import { startServer } from './server.mjs'
 
-/** Starts what a part needs. `stop` ends everything that is still there. */
+/** Starts the stores that a part needs. `stop` ends all of them. */
 export async function openStores({ settings, store }) {
   const server = store === 'none' ? undefined : await startServer(settings)
   const running = new Set(server === undefined ? [] : [server])
@@ -18,7 +18,7 @@ export async function openStores({ settings, store }) {
   }
   return {
     server,
-    /** Runs `work` with an empty store of the contestant's kind and throws it away afterwards. */
+    /** Runs `work` with an empty store of the contestant's kind and removes it afterwards. */
     withStore: (contestant, name, work) =>
       contestant.engine === 'redis'
         ? withRedis(contestant.appendfsync, work)

@@ -1,5 +1,5 @@
-// `npm run bench -- http [--quick] [--only messages,schedules,tasks,runs,sse] [--runs n] [--profile <folder>]`: the API
-// of `escapement serve` on a socket. Prints a table per part and writes bench/results/http.json.
+// `npm run bench -- http [--quick] [--only messages,schedules,tasks,runs,sse] [--runs n] [--profile <folder>]`: the HTTP
+// API of `escapement serve`. Prints a table per part and writes bench/results/http.json.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import path from 'node:path'
@@ -31,7 +31,7 @@ export async function run(args = []) {
       results.parts[name] = { title: part.title, loadAverage: loadavg()[0], rows, ...facts }
       console.table(rows)
     } catch (error) {
-      // The other parts took long enough not to be thrown away for this one.
+      // Don't lose the results of the other parts because of this one.
       failed.push(name)
       console.error(error)
     }
@@ -43,7 +43,7 @@ export async function run(args = []) {
   console.log(`\n── Goals${options.quick ? ' (a quick run: smaller counts, no repetitions)' : ''}`)
   console.table(results.goals)
   if (failed.length > 0) throw new Error(`not measured: ${failed.join(', ')}`)
-  return `bench/results/http.json is written. Load average now: ${loadavg()[0].toFixed(1)} on ${cpus().length} cores.`
+  return `bench/results/http.json written. Load average now: ${loadavg()[0].toFixed(1)} on ${cpus().length} cores.`
 }
 
 function parse(args) {
@@ -63,14 +63,14 @@ function parse(args) {
   return { quick: values.quick, runs: Number(values.runs), parts, profile: values.profile }
 }
 
-/** What a part has to work with. */
+/** The context that is passed to a part. */
 const createBench = ({ quick, runs: count, profile }) => ({
   quick,
   runs: count,
   say: (line) => process.stdout.write(`   ${line}\n`),
-  /** Calls one of load.mjs in a process of its own. */
+  /** Calls an export of load.mjs in a separate process. */
   load: (name, options) => inProcess({ node: process.execPath, file: LOAD, name, options }),
-  /** Arguments with which Node leaves a CPU profile behind, where one is wanted. */
+  /** Node arguments for a CPU profile, if one is requested. */
   profileArgs: (name) =>
     profile === undefined
       ? []
@@ -96,7 +96,7 @@ const machine = () => ({
   node: process.version,
 })
 
-/** The folder keeps itself out of the repository: figures of one machine are nobody else's. */
+/** The folder contains its own .gitignore, because figures of one machine don't belong in the repository. */
 function save(results) {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(path.join(RESULTS, '.gitignore'), '*\n')

@@ -1,6 +1,6 @@
-// What the figures were to be, beside what they are.
+// Goals and measured figures.
 
-/** One row per goal whose figures were measured. */
+/** One row per goal with measured figures. */
 export function goalsOf(parts) {
   return Object.entries(GOALS).flatMap(([part, goals]) => (parts[part] === undefined ? [] : goals(parts[part].facts)))
 }

@@ -1,4 +1,4 @@
-// A browser instance as PinchTab has them, as far as tasks see it: every action succeeds at once. Run by fork.
+// A stub of a PinchTab browser instance: every action succeeds at once. Started with fork.
 import { createServer } from 'node:http'
 
 const server = createServer((request, response) => {

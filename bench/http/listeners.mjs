@@ -1,4 +1,5 @@
-// Clients of GET /api/v1/events, in a process of their own: the first message says how many and where, the next one ends.
+// Clients of GET /api/v1/events in a separate process: the first message contains their number and the URL, the next one ends
+// them.
 import http from 'node:http'
 
 process.once('message', ({ url, key, count, query }) => {
@@ -11,7 +12,7 @@ process.once('message', ({ url, key, count, query }) => {
         if (answer.statusCode !== 200) throw new Error(`GET /api/v1/events: ${answer.statusCode}`)
         connected += 1
         if (connected === count) process.send('ready')
-        // Counted without being read: what is measured is the server.
+        // Count events without parsing them, because only the server is measured.
         answer.on('data', (bytes) => {
           for (let at = bytes.indexOf('\nid:'); at >= 0; at = bytes.indexOf('\nid:', at + 1)) heard += 1
         })

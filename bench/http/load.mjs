@@ -1,5 +1,4 @@
-// The side that asks. Each of these runs in a process of its own, so that asking takes nothing from answering but its
-// share of the machine.
+// The load generators. Each runs in a separate process, so that it affects the server only by using CPU.
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
@@ -11,8 +10,8 @@ import { requestsOf } from './requests.mjs'
 import { postmasterOf } from './served.mjs'
 
 /**
- * Sends so many requests of a kind over so many connections, one after another on each. A count and not a time: a server
- * that was asked less often has compiled less of itself, and every figure would be another one.
+ * Sends a fixed number of requests over several connections, one after another on each. A count and not a time, because a
+ * server that received fewer requests has compiled less of its code, which would change all figures.
  */
 export async function hammer({ url, key, kind, connections, count, turn = 0, options = {} }) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -24,7 +23,7 @@ export async function hammer({ url, key, kind, connections, count, turn = 0, opt
     const instance = autocannon(
       {
         ...{ url, connections, amount: count, headers, timeout: 60 },
-        // Every connection has requests of its own, made beforehand.
+        // Every connection has its own requests, created in advance.
         setupClient: (one) => {
           one.setRequests(requestsOf(kind, { client, clients: connections, turn, ...options }))
           client += 1
@@ -44,8 +43,8 @@ export async function hammer({ url, key, kind, connections, count, turn = 0, opt
 const POLL_MS = 1
 
 /**
- * Hands in tasks and asks for each until it has ended, from so many clients that each have one at a time. Answers with how
- * long a task took from the first byte to the answer that says how it ended.
+ * Submits tasks and polls each until it has ended, from several clients with one task at a time. Returns the time from the
+ * first byte of the request to the response with the result.
  */
 export async function cycles({ url, key, clients, count }) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -96,7 +95,7 @@ function ask(agent, { url, method, headers, body }) {
   })
 }
 
-/** The same messages or schedules through the library, in this process; so many callers at a time. */
+/** The same messages or schedules through the library in this process, with several concurrent callers. */
 export async function library({ data, kind, connections, count, warmUp }) {
   const escapement = createEscapement({ database: { data }, log: () => undefined })
   await escapement.start()
@@ -133,7 +132,7 @@ async function callAll(escapement, { kind, connections, count, turn }) {
   return figures
 }
 
-/** Processor microseconds for each of so many requests. */
+/** CPU microseconds per request. */
 export const cpuPer = (count, before, after) => ({
   nodeUs: before.node === null ? null : ((after.node - before.node) / count) * 1e6,
   postgresUs: before.postgres === null ? null : ((after.postgres - before.postgres) / count) * 1e6,

@@ -1,10 +1,10 @@
-// What is asked: the same over HTTP and through the library.
+// The requests, which are the same over HTTP and through the library.
 const SESSIONS = 10_000
 const SCHEDULES_PER_CLIENT = 500
 
 /**
- * Requests of one of several clients, to be sent over and over: `path`, `method` and `body` for HTTP, `plain` for the
- * library. No two clients share one.
+ * Requests of one of several clients, to be sent repeatedly: `path`, `method` and `body` for HTTP, `plain` for the library.
+ * Clients share no requests.
  */
 export const requestsOf = (kind, options) => KINDS[kind](options)
 
@@ -22,7 +22,7 @@ function messages({ client, clients, agent = 'echo' }) {
   })
 }
 
-/** An hour away, so that none fires while others are made. */
+/** First occurrence an hour away, so that none fires while others are created. */
 function schedules({ client, turn }) {
   const anchor = Date.now() + 3_600_000
   return Array.from({ length: SCHEDULES_PER_CLIENT }, (_, i) => {
@@ -34,7 +34,7 @@ function schedules({ client, turn }) {
   })
 }
 
-/** Of a hundred agents, or of one that is registered and performs them at once. */
+/** Tasks of a hundred agents, or of one registered agent that performs them at once. */
 function tasks({ client, agent, tabId = 'tab' }) {
   return Array.from({ length: 500 }, (_, i) => {
     const body = { agentId: agent ?? `agent-${(client * 7 + i) % 100}`, action: 'click', tabId, ref: `e${i}` }

@@ -1,13 +1,13 @@
-// A million runs out of two: the ended run of a message and the one of a schedule, multiplied by SQL while no server runs.
+// Creates a million runs by multiplying two, one of a message and one of a schedule, in SQL while no server is running.
 
 const PIECE = 250_000
 const SESSIONS = 10_000
-/** One in so many is of the schedule, failed, of the other agent. */
+/** One in this many runs belongs to the schedule, failed, or belongs to the other agent. */
 const SCHEDULED = 10
 const FAILED = 10_000
 const OTHER = 50_000
 
-/** Writes `runs` ended runs over the last twenty days. Answers with what they can be asked for. */
+/** Writes `runs` ended runs over the last twenty days. Returns values to filter by. */
 export async function seedRuns(client, { runs, say }) {
   const template = async (trigger) => {
     const { rows } = await client.query(

@@ -1,4 +1,4 @@
-// `escapement serve` as somebody would run it, in a process of its own: embedded server, log into a file.
+// `escapement serve` in a separate process, as in production: embedded server, log in a file.
 import { spawn } from 'node:child_process'
 import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,15 +11,15 @@ import { until } from '../engine/world.mjs'
 const MAIN = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../dist/cli/main.js')
 const alive = new Set()
 
-/** Ends what is still running, when the benchmark itself is told to end. */
+/** Ends all processes when the benchmark is told to end. */
 export function endServers() {
   for (const child of alive) child.kill('SIGTERM')
 }
 
-/** A directory that is gone when the work is done. */
+/** Runs work with a temporary directory. */
 export async function withDirectory(work) {
   const directory = mkdtempSync(path.join(tmpdir(), 'escapement-bench-'))
-  // The embedded server of root runs as somebody else, who has to get in.
+  // As root, the embedded server runs as another user, who needs access.
   chmodSync(directory, 0o711)
   try {
     return await work(directory)
@@ -29,9 +29,9 @@ export async function withDirectory(work) {
 }
 
 /**
- * Starts a server, does the work with it and stops it. `outside` is a PostgreSQL that outlives it: its address, its process
- * and the key of the owner, which is in no file of the second server that uses it. `config` is what its file says, `node` the
- * program that runs it.
+ * Starts a server, does the work with it and stops it. `outside` is an external PostgreSQL: its URL, its process and the
+ * owner's key, because a second server on it has no key file. `config` is the content of its configuration file, `node` the
+ * path of the Node executable.
  */
 export const withServed = ({ node = process.execPath, nodeArgs = [], outside, config }, work) =>
   withDirectory(async (directory) => {
@@ -76,7 +76,7 @@ async function addressOf(child, ended, log) {
   return url
 }
 
-/** The process of the embedded server in a data directory. */
+/** The process id of the embedded server in a data directory. */
 export const postmasterOf = (data) =>
   Number(readFileSync(path.join(data, 'postgres/data/postmaster.pid'), 'utf8').split('\n', 1)[0])
 
@@ -102,10 +102,10 @@ function handleOf(child, { url, key, postmaster }) {
     url,
     key,
     ask,
-    /** Processor seconds of the server and of its PostgreSQL so far. */
+    /** CPU seconds of the server and of its PostgreSQL so far. */
     cpu: () => ({ node: statOf(child.pid)?.own ?? null, postgres: cpuSecondsOf(postmaster) }),
     rssMiB: () => rssMiBOf(child.pid),
-    /** Waits until nothing is pending any more. */
+    /** Waits until nothing is pending. */
     drained: () =>
       until(async () => (await ask('GET', '/api/v1/runs?status=queued,waiting,running&limit=1')).items.length === 0, {
         what: 'an empty queue',

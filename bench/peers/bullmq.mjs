@@ -1,6 +1,5 @@
-// BullMQ as fast as it goes, on Redis or on PostgreSQL: one worker with 100 jobs at a time, and 10 where the time of a
-// single job counts. It keeps what it has completed, as it does by default. Where a store keeps jobs is told by its
-// address: a socket of Redis is a path.
+// BullMQ in its fastest configuration, on Redis or on PostgreSQL: one worker with 100 jobs at a time, and 10 for the latency of
+// single jobs. It keeps completed jobs, as by default. The address determines the store: a Redis socket is a path.
 import bullmq from 'bullmq'
 
 const QUEUE = 'bench'
@@ -23,7 +22,7 @@ export async function prepare(url) {
   await queue.close()
 }
 
-/** With `handle` it works, tuned for many jobs, for few or for a mixture; without it only submits. */
+/** Works if there is a `handle`, tuned for many jobs, few jobs or the mixed load; otherwise it only submits. */
 export async function open(url, { handle, tuned = 'many' }) {
   const { classes, connection } = backendOf(url)
   const queue = new classes.Queue(QUEUE, {
@@ -55,7 +54,7 @@ async function readyWorker(url, { handle, concurrency }) {
   return worker
 }
 
-/** What the store holds. */
+/** Counts from the store. */
 export async function observe(url) {
   const { classes, connection } = backendOf(url)
   const queue = new classes.Queue(QUEUE, { connection })
@@ -68,7 +67,7 @@ export async function observe(url) {
   }
 }
 
-/** Job schedulers whose pattern, with seconds, has one moment in an hour. */
+/** Job schedulers whose pattern, with seconds, matches once per hour. */
 export async function dueTogether(url, { count, handle, leadMs }) {
   const { classes, connection } = backendOf(url)
   const queue = new classes.Queue(QUEUE, { connection })

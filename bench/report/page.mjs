@@ -1,9 +1,9 @@
-// The page of the benchmarks: prose by hand, and between markers what a run has measured.
+// The page of the benchmarks: prose by hand, and results between markers.
 import { machineOf, partOf, tableOf, textOf } from './tables.mjs'
 
 const REGION = /<!-- measured: (\S+) -->\n[\s\S]*?<!-- \/measured -->/g
 
-/** What is kept of a run: what the page shows, and not the single figures behind it. */
+/** The record of a run: what the page shows, without the figures of single rounds. */
 export function recordOf({ when, quick, rounds, machine, versions, absent, failed, parts, goals }) {
   const shown = ({ title, seconds, loadAverage, rows, tables, notes }) => ({
     ...{ title, seconds, loadAverage: Number(loadAverage.toFixed(1)), rows, tables, notes },
@@ -14,7 +14,7 @@ export function recordOf({ when, quick, rounds, machine, versions, absent, faile
   }
 }
 
-/** The record with the parts of a later run of some parts in place of what it had. */
+/** The record with parts replaced by those of a later run. */
 export function withParts(record, results) {
   const { when, parts, goals } = recordOf(results)
   const later = Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, { ...part, when }]))
@@ -27,10 +27,10 @@ export function withParts(record, results) {
   }
 }
 
-/** The names of what the page leaves room for. */
+/** The names of the generated parts of the page. */
 export const regionsOf = (page) => [...page.matchAll(REGION)].map(([, name]) => name)
 
-/** The page with everything between its markers made anew. A part that was not measured says so. */
+/** The page with new text between its markers. A part that was not measured says so. */
 export function render(page, record) {
   return page.replaceAll(
     REGION,
@@ -39,13 +39,13 @@ export function render(page, record) {
 }
 
 function bodyOf(name, record) {
-  // The record before the first run.
+  // There was no run yet.
   if (record.when === null) return 'Not measured yet.'
   if (name === 'machine') return machineOf(record)
   if (name === 'goals') return tableOf(record.goals)
   if (name === 'missed') return missedOf(record.goals)
   const part = record.parts[name]
-  // Parts that are newer than the run of record; the next report leaves none.
+  // Parts that are newer than the recorded run, until the next report.
   if (record.notYet?.includes(name)) return 'Not measured yet.'
   return part === undefined ? 'Not measured in this run.' : partOf(part)
 }

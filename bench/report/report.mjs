@@ -1,5 +1,5 @@
-// `npm run bench -- --report`: writes docs/benchmarks.json and the tables of docs/benchmarks.md from what was measured. A whole
-// run (or a quick one, while there is no whole one) replaces the record; a later run of some parts replaces those parts.
+// `npm run bench -- --report`: writes docs/benchmarks.json and the tables of docs/benchmarks.md from result files. A complete
+// run (or a quick one, if there is no complete one) replaces the record; a later run of some parts replaces those parts.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ const PAGE = 'docs/benchmarks.md'
 const at = (file) => path.join(ROOT, file)
 const read = (file) => JSON.parse(readFileSync(at(file), 'utf8'))
 
-/** Answers with what was written. */
+/** Returns a message with the written files. */
 export async function run() {
   const files = existsSync(at(RESULTS)) ? readdirSync(at(RESULTS)).filter((name) => name.endsWith('.json')) : []
   const runs = files.map((name) => ({ name, ...read(`${RESULTS}/${name}`) })).filter(({ goals }) => goals !== undefined)
@@ -29,9 +29,9 @@ export async function run() {
   const record = later.reduce(withParts, base)
   await write(RECORD, JSON.stringify(record))
   await write(PAGE, render(readFileSync(at(PAGE), 'utf8'), record))
-  const kind = record.quick ? ', a quick run, which is no evidence' : ''
+  const kind = record.quick ? ' (a quick run, not meaningful)' : ''
   const from = [...(whole === undefined ? [] : [`${whole.name}${kind}`]), ...later.map(({ name }) => name)]
-  return `${PAGE} and ${RECORD} are written from ${from.join(' and ')}.`
+  return `Wrote ${PAGE} and ${RECORD} from ${from.join(' and ')}.`
 }
 
 async function write(file, content) {

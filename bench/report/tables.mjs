@@ -1,6 +1,6 @@
-// Markdown out of the record of a run.
+// Renders the record of a run as Markdown.
 
-/** One table; the columns are those of its rows, in the order in which they first occur. */
+/** A table; its columns are the keys of its rows, in the order of their first occurrence. */
 export function tableOf(rows) {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const line = (cells) => `| ${cells.join(' | ')} |`
@@ -11,7 +11,7 @@ export function tableOf(rows) {
   ].join('\n')
 }
 
-/** What is shown of one part: its title, its tables and what has to be said about them. */
+/** One part: its title, its tables and its notes. */
 export function partOf({ title, rows, tables, notes = [], seconds, loadAverage, when }) {
   const all = rows === undefined ? Object.entries(tables) : [['', rows]]
   return [
@@ -22,7 +22,7 @@ export function partOf({ title, rows, tables, notes = [], seconds, loadAverage, 
   ].join('\n\n')
 }
 
-/** Where and with what was measured. */
+/** The machine and the versions. */
 export function machineOf({ when, quick, rounds, machine, versions, failed = [], absent = [] }) {
   const { processor, memoryGiB, platform, node, postgres, redis } = machine
   const facts = [
@@ -30,7 +30,7 @@ export function machineOf({ when, quick, rounds, machine, versions, failed = [],
     { what: 'processor', is: processor },
     { what: 'memory', is: `${memoryGiB} GiB` },
     { what: 'platform', is: platform },
-    { what: 'Node, for everybody', is: node },
+    { what: 'Node, all contestants', is: node },
     { what: 'PostgreSQL', is: postgres },
     { what: 'Redis', is: redis },
     ...Object.entries(versions).map(([name, version]) => ({ what: name, is: version })),
@@ -39,7 +39,7 @@ export function machineOf({ when, quick, rounds, machine, versions, failed = [],
   return [
     ...(quick
       ? [
-          '**These figures are from a quick run: smaller counts, one round. They show that the command works and nothing else.**',
+          '**These figures are from a quick run with smaller counts and one round. They only show that the command works.**',
         ]
       : []),
     tableOf(facts.map(({ what, is }) => ({ '': what, ' ': is }))),
@@ -55,5 +55,5 @@ const cellOf = (value) => {
 
 const escaped = (value) => textOf(value).replaceAll('|', '\\|')
 
-/** Figures and names that would be read as markup are not. */
+/** Escapes characters that would be read as markup. */
 export const textOf = (value) => value.replaceAll('*', '\\*').replaceAll('_', '\\_').replaceAll('<', '&lt;')

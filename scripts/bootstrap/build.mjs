@@ -18,21 +18,21 @@ const BUILD_INFO = 'dist/.tsbuildinfo'
 /** Megabytes that dist/ takes. */
 const ROOM = 50
 
-/** Says why dist/ has to be built, or `undefined` when it was built from exactly these sources. */
+/** Returns why dist/ has to be built, or `undefined` if it was built from exactly these sources. */
 export function whyBuild(root) {
   if (!existsSync(path.join(root, ENTRY))) return 'dist is missing'
   if (readStamp(root, STAMP) !== hashSources(root)) return 'sources changed'
   return whyBuildUi(root)
 }
 
-/** The console is built by itself: most changes of the server leave it as it is, and the other way round. */
+/** The console is built separately, because most changes affect either the server or the console. */
 function whyBuildUi(root) {
   if (!hasUi(root)) return undefined
   if (!existsSync(path.join(root, UI_ENTRY))) return 'the console is missing'
   return readStamp(root, UI_STAMP) === hashUi(root) ? undefined : 'the console changed'
 }
 
-/** Compiles src/ and ui/ to dist/, with types checked and declarations written, and remembers from which sources. */
+/** Compiles src/ and ui/ to dist/ with type checks and declarations, and stores a hash of the sources. */
 export async function build(root) {
   await building(root, async () => {
     await compileServer(root)
@@ -40,7 +40,7 @@ export async function build(root) {
   })
 }
 
-/** Takes the types out of src/ and builds ui/, whichever is not in dist/ as it is now: all that a start needs. */
+/** Strips the types from src/ and builds ui/ if dist/ is out of date: all that a start needs. */
 export async function transpileAll(root) {
   await building(root, async () => {
     const isThere = existsSync(path.join(root, ENTRY)) && readStamp(root, STAMP) === hashSources(root)
@@ -60,7 +60,7 @@ async function building(root, work) {
 
 async function buildUi(root) {
   const hash = hashUi(root)
-  // Without it, what a build that was interrupted has left is never taken for a whole one.
+  // Without the stamp, an interrupted build is never mistaken for a complete one.
   rmSync(path.join(root, UI_STAMP), { force: true })
   const ended = await runQuietly('Building the console (vite)', {
     command: process.execPath,
@@ -70,13 +70,13 @@ async function buildUi(root) {
   if (ended.signal !== undefined) throw new Stop('', ended)
   if (ended.code !== 0) {
     process.stderr.write(ended.output)
-    throw new Stop('The console cannot be built; Vite says why above. Afterwards run: npm run build')
+    throw new Stop('The console cannot be built; the error from Vite is above. Fix it, then run: npm run build')
   }
   await compressFiles(path.join(root, 'dist/ui'))
   writeFileSync(path.join(root, UI_STAMP), `${hash}\n`)
 }
 
-/** Once, at the highest level, so that the server never compresses. */
+/** Compresses once at the highest level, so that the server never has to. */
 async function compressFiles(directory) {
   const compress = async (file) => {
     const text = readFileSync(file)
@@ -92,16 +92,16 @@ async function compressFiles(directory) {
 
 async function transpileServer(root) {
   const hash = hashSources(root)
-  // The transformer that Vite brings along; it is there only once packages are installed.
+  // The transformer of Vite, which exists only after packages are installed.
   const { transformSync } = await import('rolldown/utils')
   const sources = filesUnder(path.join(root, 'src')).filter((file) => file.endsWith('.ts'))
-  // All of them before one is written: a source that cannot be read leaves dist/ as it was.
+  // Transpile all sources before writing any, so that an invalid source leaves dist/ unchanged.
   const modules = sources.map((file) => {
     const place = path.relative(path.join(root, 'src'), file)
     return [path.join(root, 'dist', place.replace(/\.ts$/, '.js')), transpiled(transformSync, place, file)]
   })
   rmSync(path.join(root, STAMP), { force: true })
-  // The declarations are of other sources, and the compiler's memory of what it wrote does not hold any more.
+  // The declarations belong to other sources, and the compiler's build info is no longer valid.
   rmSync(path.join(root, BUILD_INFO), { force: true })
   for (const file of existing(path.join(root, 'dist'))) if (file.endsWith('.d.ts')) rmSync(file)
   for (const [file, text] of modules) {
@@ -115,14 +115,14 @@ function transpiled(transformSync, place, file) {
   try {
     return transpile(transformSync, path.join('src', place), readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new Stop(`${error.message}. Afterwards run the command again; npm run check says more.`)
+    throw new Stop(`${error.message}. Fix it and run the command again; npm run check prints details.`)
   }
 }
 
 async function compileServer(root) {
   const dist = path.join(root, 'dist')
   const hash = hashSources(root)
-  // The compiler's memory of what it wrote must not outlive what it wrote, or it writes nothing.
+  // With build info but without its output, the compiler would write nothing.
   if (!existsSync(path.join(root, ENTRY))) rmSync(dist, { recursive: true, force: true })
   rmSync(path.join(root, STAMP), { force: true })
   const ended = await runQuietly('Building (tsc)', {
@@ -133,7 +133,7 @@ async function compileServer(root) {
   if (ended.signal !== undefined) throw new Stop('', ended)
   if (ended.code !== 0) {
     process.stderr.write(ended.output)
-    throw new Stop('The sources do not compile; the compiler says why above. Afterwards run: npm run build')
+    throw new Stop('The sources do not compile; the errors are above. Fix them, then run: npm run build')
   }
   await finishServer(root, hash)
 }
@@ -145,7 +145,7 @@ async function finishServer(root, hash) {
   writeFileSync(path.join(root, STAMP), `${hash}\n`)
 }
 
-/** A deleted source must not live on as a module that can still be imported, nor the map of an earlier build. */
+/** Removes modules whose source was deleted, so that they can no longer be imported, and old source maps. */
 function removeLeftovers(root) {
   for (const file of filesUnder(path.join(root, 'dist'))) {
     if (file.startsWith(path.join(root, 'dist/ui/'))) continue
@@ -154,15 +154,15 @@ function removeLeftovers(root) {
   }
 }
 
-/** Content, not times: a checkout that switches branches and back has nothing to build. */
+/** Hashes content, not times: switching branches back and forth requires no build. */
 const hashSources = (root) =>
   hashFiles(root, [...settingsOf(root, 'tsconfig.build.json'), ...filesUnder(path.join(root, 'src'))])
 
-/** The console takes its client, and words of the contract, from the sources of the server. */
+/** The console imports its client and parts of the contract from the sources of the server. */
 const hashUi = (root) =>
   hashFiles(root, [
     ...settingsOf(root),
-    ...['ui', 'src/client', 'src/contract'].flatMap((folder) => filesUnder(path.join(root, folder))),
+    ...['ui', 'src/api', 'src/client', 'src/features'].flatMap((folder) => filesUnder(path.join(root, folder))),
   ])
 
 const settingsOf = (root, ...more) =>
@@ -176,7 +176,7 @@ function hashFiles(root, files) {
   return hash.digest('hex')
 }
 
-/** The files in a directory that may not be there. */
+/** The files in a directory that may not exist. */
 const existing = (directory) => (existsSync(directory) ? filesUnder(directory) : [])
 
 function filesUnder(directory) {

@@ -6,9 +6,9 @@ const ENTRY = 'src/cli/serve.ts'
 const PARTS = 'cli/serve'
 
 /**
- * Writes the server over dist/cli/serve.js as one file, with what it loads only when wanted beside it: Node takes half a
- * second longer to load a thousand modules. Packages stay where they are. Everything else in dist/ is one file for each
- * source: that is what the library and the threads begin with.
+ * Bundles the server into dist/cli/serve.js, with lazily loaded parts in separate files, because loading a thousand modules
+ * takes Node half a second longer. Packages are not bundled. Everything else in dist/ is one file per source, which the
+ * library and the threads load.
  */
 export async function bundleServer(root) {
   const { rolldown } = await import('rolldown')
@@ -24,6 +24,6 @@ export async function bundleServer(root) {
     await bundle.write({ dir: path.join(root, 'dist'), chunkFileNames: `${PARTS}/[name]-[hash].js` })
     await bundle.close()
   } catch (error) {
-    throw new Stop(`The server cannot be joined into one file: ${error.message}`)
+    throw new Stop(`The server cannot be bundled: ${error.message}`)
   }
 }

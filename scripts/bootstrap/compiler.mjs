@@ -2,8 +2,8 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * The program of the compiler. Its script `bin/tsc` passes no signal on to it under Node 20, so that a build that was
- * ended would go on.
+ * Path of the compiler's executable. The script `bin/tsc` doesn't forward signals to it under Node 20, so an interrupted
+ * build would continue.
  */
 export async function findCompiler(root) {
   const finder = path.join(root, 'node_modules/typescript-7/lib/getExePath.js')

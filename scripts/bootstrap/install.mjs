@@ -5,8 +5,8 @@ import { runQuietly } from './run-quietly.mjs'
 import { PLAIN_COMMAND, Stop } from './stop.mjs'
 
 /**
- * Says why packages have to be installed, or `undefined` when node_modules is what the lockfile asks for. With `omitDev`
- * only those count that a start needs: those of tests and checks may be there or not.
+ * Returns why packages have to be installed, or `undefined` if node_modules matches the lockfile. With `omitDev`, only the
+ * packages needed for a start are compared; development packages may be installed or not.
  */
 export function whyInstall(root, { omitDev = false } = {}) {
   const installed = readJson(path.join(root, 'node_modules/.package-lock.json'))
@@ -23,10 +23,10 @@ export function whyInstall(root, { omitDev = false } = {}) {
   return lost === undefined ? undefined : `node_modules/${lost} is missing`
 }
 
-/** A link to a folder of this checkout is for development when the folder is; npm says so of the folder alone. */
+/** npm marks workspace folders as development, but not the links to them. */
 const isDev = ({ dev, link, resolved }, packages) => dev === true || (link === true && packages[resolved]?.dev === true)
 
-/** Packages for other platforms are in the lockfile and not on the disk; everything else has to be there. */
+/** Packages for other platforms are in the lockfile but not installed; all others must be installed. */
 function sameVersions(expected, there) {
   const known = new Map(expected)
   const installed = new Map(there)
@@ -37,7 +37,7 @@ function sameVersions(expected, there) {
   )
 }
 
-/** What the manifests of this checkout name themselves. */
+/** The direct dependencies of this checkout's manifests. */
 function directPackages(packages, omitDev) {
   const root = packages[''] ?? {}
   return ['', ...(root.workspaces ?? [])].flatMap((place) => {
@@ -46,36 +46,32 @@ function directPackages(packages, omitDev) {
   })
 }
 
-/** npm's own waits between tries are 10 s and 60 s: too long to learn that there is no network. */
+/** npm's default delays between tries are 10 s and 60 s, too long to find out that there is no network. */
 const QUICKLY = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
 const QUIETLY = ['--no-audit', '--no-fund', '--loglevel=error']
 const UNREACHABLE =
   /ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT/
 
-/** Megabytes that packages take while they are installed: those of a start, those of tests and checks, and all. */
+/** Megabytes needed during installation: packages of a start, development packages, and all. */
 const ROOM = { start: 400, rest: 400, all: 800 }
 
 /**
- * Installs packages, showing progress, and stops with a sentence when that does not succeed. What was installed before
- * is then there as it was.
+ * Installs packages and shows progress. On failure, throws a `Stop` with a message and restores the packages that were
+ * installed before.
  */
 export async function install(root, { omitDev = false } = {}) {
   const isRest = !omitDev && whyInstall(root, { omitDev: true }) === undefined
   needRoom(root, isRest ? ROOM.rest : omitDev ? ROOM.start : ROOM.all, 'install the packages')
-  // What is there already stays; npm undoes what it added when it fails.
+  // Installed packages stay; if npm fails, it removes what it added.
   if (isRest)
-    await runNpm(root, 'Installing packages of tests and checks (npm install)', [
-      'install',
-      '--no-save',
-      '--include=dev',
-    ])
+    await runNpm(root, 'Installing development packages (npm install)', ['install', '--no-save', '--include=dev'])
   else
     await keeping(root, () =>
       runNpm(root, 'Installing packages (npm ci)', ['ci', omitDev ? '--omit=dev' : '--include=dev']),
     )
 }
 
-/** `npm ci` begins by deleting what is installed; it is put back unless the work succeeds. */
+/** `npm ci` deletes all installed packages first; they are restored if the work fails. */
 async function keeping(root, work) {
   const modules = path.join(root, 'node_modules')
   const kept = path.join(root, 'node_modules.before')
@@ -103,12 +99,10 @@ async function runNpm(root, title, args) {
     )
   if (ended.output.includes('ENOSPC')) throw new Stop(FULL_DISK)
   process.stderr.write(ended.output)
-  throw new Stop(
-    `npm could not install the packages; what it said is above. When that is solved, run: ${PLAIN_COMMAND}`,
-  )
+  throw new Stop(`npm could not install the packages; its output is above. Fix the problem, then run: ${PLAIN_COMMAND}`)
 }
 
-/** The npm that started us, else the one on the PATH. */
+/** The npm that started this process, otherwise the one on the PATH. */
 function npm(args) {
   const own = process.env.npm_execpath
   if (own !== undefined && /npm-cli\.[cm]?js$/.test(own)) return { command: process.execPath, args: [own, ...args] }

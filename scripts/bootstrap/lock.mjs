@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const LOCK = '.bootstrap.lock'
 const POLL_MS = 200
-/** A lock directory without an owner in it is only possible for a moment, unless its maker died in that moment. */
+/** A lock directory has no owner only for an instant, unless the process that created it died right then. */
 const UNOWNED_MS = 10_000
 
-/** One preparation per checkout at a time: two `npm ci` in one node_modules destroy each other. */
+/** Allows one preparation per checkout at a time, because two `npm ci` in one node_modules break each other. */
 export async function withLock(root, work) {
   const lock = path.join(root, LOCK)
   await take(lock)
@@ -58,8 +58,8 @@ function isStale(lock, owner) {
 }
 
 /**
- * Renaming decides between several who find the same dead lock: one wins. Whoever comes late may catch the winner's
- * fresh lock instead, notices by its owner, and puts it back.
+ * If several processes find the same stale lock, only one can rename it. A late process may rename the winner's new lock
+ * instead; it detects that by the owner and renames it back.
  */
 function breakLock(lock, dead) {
   const grave = `${lock}.${process.pid}`

@@ -12,8 +12,8 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 const OMIT_DEV = '--omit=dev'
 
 /**
- * Prepares the checkout, then becomes the given script. Without a script it only prepares. `--omit=dev` before the
- * script, as npm calls it: packages of tests and checks are not needed.
+ * Prepares the checkout, then runs the given script, if any. With `--omit=dev` before the script, development packages are
+ * not needed.
  */
 export async function main(given) {
   const omitDev = given[0] === OMIT_DEV
@@ -33,7 +33,7 @@ export async function main(given) {
 async function prepare(root, packages) {
   if (reasons(root, packages) === undefined) return
   await withLock(root, async () => {
-    // Asked again, because another command may have done the work while this one waited for the lock.
+    // Check again, because another command may have done the work while this one waited for the lock.
     const todo = reasons(root, packages)
     if (todo === undefined) return
     process.stderr.write(`${announcement(todo)}\n`)
@@ -54,7 +54,7 @@ function announcement(todo) {
   return `Escapement prepares this checkout: ${steps.join(', then ')}.`
 }
 
-/** Ends this process the way the work ended: with its code, or by the signal that ended it. */
+/** Ends this process as the script ended: with its exit code, or by its signal. */
 function leave({ code, signal }) {
   if (signal === undefined || signal === null) {
     process.exitCode = code

@@ -3,7 +3,7 @@ import { Stop } from './stop.mjs'
 
 const MEGABYTE = 1_000_000
 
-/** Stops before anything is written when the disk has less room than the work will need. */
+/** Throws before anything is written if the disk has too little free space. */
 export function needRoom(root, megabytes, what) {
   const free = freeMegabytes(root)
   if (free !== undefined && free < megabytes)
@@ -12,7 +12,7 @@ export function needRoom(root, megabytes, what) {
     )
 }
 
-/** What remains to be said when the disk became full all the same. */
+/** The message if the disk becomes full nevertheless. */
 export const FULL_DISK = 'The disk is full. Make room and run the command again.'
 
 function freeMegabytes(root) {
@@ -20,7 +20,7 @@ function freeMegabytes(root) {
     const { bavail, bsize } = statfsSync(root)
     return Math.floor((bavail * bsize) / MEGABYTE)
   } catch {
-    // Some file systems do not say; then the work itself finds out.
+    // Some file systems don't report free space; then the work itself fails.
     return undefined
   }
 }

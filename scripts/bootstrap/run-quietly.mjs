@@ -5,8 +5,8 @@ const FRAME_MS = 120
 const LINE_MS = 5_000
 
 /**
- * Runs a command whose output only matters when it fails, and shows how long it has been going: a spinner on a
- * terminal, a line every few seconds elsewhere. A signal to us ends the command and is reported as the ending.
+ * Runs a command whose output only matters if it fails, and shows the elapsed time: a spinner on a terminal, otherwise a
+ * line every few seconds. A signal to this process ends the command and is returned as its result.
  */
 export async function runQuietly(title, { command, args, cwd }) {
   const progress = startProgress(title)

@@ -5,10 +5,10 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2']
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
- * Runs a script in this terminal as if it had been started directly, forwards signals to it, and answers how it ended.
- * `interrupted` says that somebody asked us to end meanwhile: whoever has more to do must not go on with it. With a file
- * as `output` it prints there instead, and with a `priority` it and whatever it starts have that one. `env` is added to
- * the environment.
+ * Runs a script in this terminal as if it had been started directly, forwards signals to it, and returns how it ended.
+ * `interrupted` is true if this process was asked to end meanwhile; callers must not start more work then. With `output`,
+ * a file descriptor, the script prints there; `priority` applies to the script and its children. `env` is added to the
+ * environment.
  */
 export async function runScript(script, args, { cwd, nodeArgs = [], output, priority, env = {} } = {}) {
   const stdio = output === undefined ? 'inherit' : ['ignore', output, output]
@@ -37,13 +37,13 @@ function setPriority({ pid }, priority) {
   try {
     if (pid !== undefined) os.setPriority(pid, priority)
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
 /**
- * Ctrl-C reaches every process of the terminal's foreground group by itself. Forwarding it too would make the child
- * believe that it was pressed twice, which programs that drain on the first one take as "at once".
+ * Ctrl-C reaches every process of the terminal's foreground group. If it were also forwarded, the child would receive it
+ * twice, and programs that drain on the first signal would stop at once.
  */
 function terminalTellsChild(signal) {
   return signal === 'SIGINT' && process.stdin.isTTY === true

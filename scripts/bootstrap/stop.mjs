@@ -1,4 +1,4 @@
-/** The end of the preparation with a message for a person: no stack, just the sentence and the exit code. */
+/** Ends the preparation with a message and an exit code, without a stack trace. */
 export class Stop extends Error {
   constructor(message, ending = { code: 1 }) {
     super(message)
@@ -7,5 +7,5 @@ export class Stop extends Error {
   }
 }
 
-/** What to type when the preparation could not be done here and now. */
+/** The command to suggest if the preparation failed. */
 export const PLAIN_COMMAND = 'npm ci && npm run build'

@@ -1,7 +1,7 @@
 /**
- * A source without its types: Node does not read TypeScript. The compiler would take fifty times as long for all of them,
- * and whether the types are right is asked by `npm run check` and `npm run build`. `transformSync` is that of rolldown,
- * handed in because this file is loaded before packages are installed.
+ * Strips the types from a source, because Node can't run TypeScript. The compiler would take fifty times as long; `npm run
+ * check` and `npm run build` check the types. `transformSync` is that of rolldown, passed in because this file is loaded
+ * before packages are installed.
  */
 export function transpile(transformSync, file, text) {
   const { code, errors, helpersUsed } = transformSync(file, text, {

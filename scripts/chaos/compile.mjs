@@ -1,5 +1,5 @@
-// Programs in TypeScript, compiled with the sources they use into a directory of their own, so that the processes they
-// start run exactly these sources whatever becomes of the checkout meanwhile.
+// Compiles TypeScript programs and the sources they use into a separate directory, so that their processes run exactly these
+// sources, even if the checkout changes meanwhile.
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,14 +9,14 @@ import ts from 'typescript'
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
 /**
- * Compiles files and all they import into a directory that can be run from. `from` says in which checkout a file is
- * found, for programs that are made of two: `src` of another time, and today's tests.
+ * Compiles files and everything they import into a directory. `from` returns the checkout of a file, for programs that
+ * combine two: `src` of an earlier release and the current tests.
  */
 export function compileProgram({ entries, into, from = () => ROOT, modules = path.join(ROOT, 'node_modules') }) {
   const source = (file) =>
     INSTEAD.find(([of, needed]) => of === file && !existsSync(path.join(from(needed), needed)))?.[2] ?? file
   const text = (file) => readFileSync(path.join(from(file), source(file)), 'utf8')
-  // The tests are of today: what has been moved since is imported from where it stood.
+  // The tests are current, so modules that have moved since are imported from their earlier path.
   const read = (file) => (from(file) === from('src') ? text(file) : MOVED.reduce(movedBack(from), text(file)))
   for (const file of withImports(entries, read)) compile(file, read(file), into)
   writeFileSync(path.join(into, 'package.json'), read('package.json'))
@@ -26,10 +26,10 @@ export function compileProgram({ entries, into, from = () => ROOT, modules = pat
   if (existsSync(path.join(into, 'test/support'))) symlinkSync(path.join(ROOT, older), path.join(into, older))
 }
 
-/** A test of today, the module it needs, and what takes its place with a release that has no such module. */
+/** A current test, the module it needs, and its replacement for releases without that module. */
 const INSTEAD = [['test/chaos/many-orgs.ts', 'src/library/surface.ts', 'test/chaos/upgrade/many-orgs-0.1.0.ts.txt']]
 
-/** Modules that the nodes of the tests import and that stood elsewhere in an earlier release: where they are, where they were. */
+/** Modules that test nodes import and that had another path in an earlier release: current path, earlier path. */
 const MOVED = [['src/executors/in-process/execute.ts', 'src/executors/in-process.ts']]
 
 const movedBack =
@@ -37,13 +37,13 @@ const movedBack =
   (text, [now, then]) =>
     existsSync(path.join(from(now), now)) ? text : text.replaceAll(`/${now}'`, `/${then}'`)
 
-/** What a file imports, now or later, and the modules of threads, which 0.1.0 named by their place beside the file. */
+/** Static and dynamic imports of a file, and thread modules, which 0.1.0 named by a relative URL. */
 const IMPORTED =
   /(?:from |import |import\(\s*)'(\.[^']*\.ts)'|new URL\('(\.[^']*-thread)\.js'|threadModule\('([^']+-thread)'/g
 
 function withImports(entries, read) {
   const found = new Set(entries)
-  // A set that grows while it is walked is walked to its end.
+  // Iterating over a set includes elements added meanwhile.
   for (const file of found)
     for (const [, imported, beside, thread] of read(file).matchAll(IMPORTED))
       found.add(

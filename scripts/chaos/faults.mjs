@@ -1,5 +1,5 @@
-// `npm run chaos -- faults`: nodes and a server of their own, under load and faults, then an audit.
-// The program is written in TypeScript beside the tests.
+// `npm run chaos -- faults`: runs nodes with their own server under load and faults, then audits the result.
+// The program is written in TypeScript next to the tests.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-// Earlier builds of Escapement, from the history of a checkout.
+// Builds earlier versions of Escapement from the history of a checkout.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,7 +8,7 @@ const namesNow = (checkout) =>
     .filter((name) => name.endsWith('.sql'))
     .sort()
 
-/** The number of each migration and the hash of its content, in order, as the checkout has them now. */
+/** Content hash and name of each current migration, in order. */
 function migrationsNow(checkout) {
   const names = namesNow(checkout)
   const hashes = git(checkout, 'hash-object', ...names.map((name) => `migrations/${name}`))
@@ -26,7 +26,7 @@ function migrationsAt(checkout, commit) {
     })
 }
 
-/** Why a commit cannot be built from, and what to do about it. */
+/** Why a commit can't be built, and what to do about it. */
 export function whyMissing(checkout, name) {
   const inside = spawnSync('git', ['-C', checkout, 'rev-parse', '--is-shallow-repository'], { encoding: 'utf8' })
   if (inside.error !== undefined) return 'git is not installed; install it'
@@ -37,10 +37,10 @@ export function whyMissing(checkout, name) {
   return `this clone does not have commit ${name}; run \`git fetch --all\`, or name another one with --from`
 }
 
-/** How many migrations there are now. */
+/** The number of current migrations. */
 export const countMigrations = (checkout) => namesNow(checkout).length
 
-/** What is known of a commit somebody named; undefined when there is none of that name. */
+/** Describes a commit; undefined if it doesn't exist. */
 export function describeCommit(checkout, name) {
   const found = spawnSync('git', ['-C', checkout, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`], {
     encoding: 'utf8',
@@ -53,20 +53,21 @@ export function describeCommit(checkout, name) {
   return { commit, subject, migrations: then.length, isEarlier: then.every((one, index) => one === now[index]) }
 }
 
-/** Puts sources, migrations and the list of packages of a commit into a directory. */
-export function extract(checkout, commit, directory) {
+/** What a build takes: sources, migrations and the list of packages. */
+const BUILT = ['src', 'migrations', 'package.json', 'package-lock.json']
+
+/** Extracts files of a commit into a directory: what a build takes, unless told otherwise. */
+export function extract(checkout, commit, { directory, files = BUILT }) {
   mkdirSync(directory, { recursive: true })
-  const archive = spawnSync(
-    'git',
-    ['-C', checkout, 'archive', '--format=tar', commit, 'src', 'migrations', 'package.json', 'package-lock.json'],
-    { maxBuffer: 256 * 1024 * 1024 },
-  )
+  const archive = spawnSync('git', ['-C', checkout, 'archive', '--format=tar', commit, ...files], {
+    maxBuffer: 256 * 1024 * 1024,
+  })
   if (archive.status !== 0) throw new Error(`git archive ${commit}: ${archive.stderr}`)
   const unpacked = spawnSync('tar', ['-x', '-C', directory], { input: archive.stdout })
   if (unpacked.status !== 0) throw new Error(`tar: ${unpacked.stderr}`)
 }
 
-/** Packages that a program asks for and that are installed in no or in another version. */
+/** Required packages that are missing or installed in another version. */
 export function unmetDependencies(directory, modules) {
   const { dependencies = {} } = JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8'))
   return Object.entries(dependencies).flatMap(([name, version]) => {

@@ -1,5 +1,5 @@
-// `npm run chaos -- hostile`: two nodes, two orgs, and a member of one of them who tries everything against the other.
-// The program is written in TypeScript beside the tests.
+// `npm run chaos -- hostile`: two nodes and two orgs; a member of one org attacks the other.
+// The program is written in TypeScript next to the tests.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

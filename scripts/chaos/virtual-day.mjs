@@ -1,4 +1,4 @@
-// `npm run chaos -- virtual-day`: the pure core through a day of virtual time with a million occurrences.
+// `npm run chaos -- virtual-day`: runs the pure core through a day of virtual time with a million occurrences.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

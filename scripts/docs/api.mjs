@@ -1,6 +1,6 @@
-// docs/reference/api.md: every operation of the table, and every shape that goes in or comes out.
+// docs/reference/api.md: every operation of the table, and every input and output shape.
 
-/** The operations by tag, with everything there is to say about each. */
+/** The operations by tag, with all details. */
 export function renderApi({ OPERATIONS, openApiOf, codesOf, words }) {
   const document = openApiOf(OPERATIONS, '')
   const parts = document.tags.flatMap(({ name, description }) => [
@@ -13,11 +13,11 @@ export function renderApi({ OPERATIONS, openApiOf, codesOf, words }) {
   return [...parts, '## Shapes', ...renderShapes(document, words)].join('\n\n')
 }
 
-/** The permissions, and what each of them opens. */
+/** The permissions, and the operations that each allows. */
 export function renderPermissionOperations(permissions, operations) {
   const rows = Object.keys(permissions).map((permission) => {
     const opened = Object.entries(operations).filter(([, spec]) => [spec.permission].flat().includes(permission))
-    return `| \`${permission}\` | ${opened.map(([id]) => `\`${id}\``).join(', ') || 'nothing yet'} |`
+    return `| \`${permission}\` | ${opened.map(([id]) => `\`${id}\``).join(', ') || 'none'} |`
   })
   const without = (word) =>
     Object.entries(operations)
@@ -28,28 +28,24 @@ export function renderPermissionOperations(permissions, operations) {
     '| Permission | Operations |',
     '| --- | --- |',
     ...rows,
-    `| any key or session | ${without('any')} |`,
-    `| no key at all | ${without('none')} |`,
+    `| none, but any key or session | ${without('any')} |`,
+    `| none, without a key | ${without('none')} |`,
   ].join('\n')
 }
 
-/** The refusals of the API, and which operations name them as their own. */
+/** The error codes of the API, and the operations that declare them. */
 export function renderRefusals({ REFUSAL_CODES, REFUSAL_TITLES, OPERATIONS }) {
   const rows = Object.entries(REFUSAL_CODES).map(([code, status]) => {
     const own = Object.entries(OPERATIONS).filter(([, { refusals = [] }]) => refusals.includes(code))
     return `| \`${code}\` | ${status} | ${REFUSAL_TITLES[code]} | ${own.map(([id]) => `\`${id}\``).join(', ')} |`
   })
-  return [
-    '| Code | Status | Means | Beside what everything may be refused with |',
-    '| --- | --- | --- | --- |',
-    ...rows,
-  ].join('\n')
+  return ['| Code | Status | Meaning | Declared by |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }
 
 const describedIn = (document, { path, method }) =>
   document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()]
 
-/** Names of shapes become links to them. */
+/** Turns names of shapes into links. */
 const linked = (text) =>
   text.replace(/\[(\w+)\]/g, (_, name) => `[${name}](#${name.toLowerCase()})`).replaceAll('|', '\\|')
 
@@ -63,7 +59,7 @@ function renderOperation({ id, spec, described, codesOf, words }) {
       `- Permission: ${permissionOf(spec)}`,
       ...(spec.body === undefined ? [] : [bodyLine(spec, described, words)]),
       ...answerLines(described, words),
-      `- Refused with: ${codes.join(', ')}`,
+      `- Errors: ${codes.join(', ')}`,
     ].join('\n'),
     ...inputTable(described, words),
     ['```sh', curlOf(spec), '```'].join('\n'),
@@ -71,42 +67,42 @@ function renderOperation({ id, spec, described, codesOf, words }) {
 }
 
 function permissionOf({ permission, operatorOnly }) {
-  if (permission === 'none') return 'none, and no key'
-  if (permission === 'any') return 'none, but a key or a session'
+  if (permission === 'none') return 'none, without a key'
+  if (permission === 'any') return 'none, but any key or session'
   const names = [permission].flat().map((one) => `\`${one}\``)
-  return `${names.join(' or ')}${operatorOnly === true ? ", of the operator's owner or admin" : ''}`
+  return `${names.join(' or ')}${operatorOnly === true ? ", as owner or admin of the operator's org" : ''}`
 }
 
-function bodyLine({ bodyOptional }, { requestBody }, { typeWords }) {
+function bodyLine({ bodyOptional }, { requestBody }, { describeType }) {
   const { schema } = requestBody.content['application/json']
-  return `- Body: ${linked(typeWords(schema))}${bodyOptional === true ? ', or none' : ''}`
+  return `- Body: ${linked(describeType(schema))}${bodyOptional === true ? ' (optional)' : ''}`
 }
 
-function answerLines({ responses }, { typeWords }) {
+function answerLines({ responses }, { describeType }) {
   return Object.entries(responses)
     .filter(([, response]) => response.content?.['application/problem+json'] === undefined)
     .map(([status, { description, content = {} }]) => {
       const [[type, { schema } = {}] = []] = Object.entries(content)
-      if (type === undefined) return `- Answer ${status}: ${description}`
-      if (type === 'application/json') return `- Answer ${status}: ${linked(typeWords(schema))}`
-      const each = schema === undefined ? '' : ` of ${linked(typeWords(schema))}`
-      return `- Answer ${status}: \`${type}\`${each}: ${description}`
+      if (type === undefined) return `- Response ${status}: ${description}`
+      if (type === 'application/json') return `- Response ${status}: ${linked(describeType(schema))}`
+      const each = schema === undefined ? '' : ` of ${linked(describeType(schema))}`
+      return `- Response ${status}: \`${type}\`${each}: ${description}`
     })
 }
 
-function inputTable({ parameters }, { typeWords }) {
+function inputTable({ parameters }, { describeType }) {
   if (parameters.length === 0) return []
   const rows = parameters.map(
     ({ name, in: place, required, schema, description }) =>
-      `| \`${name}\` | ${place}${required ? ', required' : ''} | ${linked(typeWords(schema))} | ${cellOf(description)} |`,
+      `| \`${name}\` | ${place}${required ? ', required' : ''} | ${linked(describeType(schema))} | ${cellOf(description)} |`,
   )
-  return [['| Input | Where | Type | Description |', '| --- | --- | --- | --- |', ...rows].join('\n')]
+  return [['| Parameter | In | Type | Description |', '| --- | --- | --- | --- |', ...rows].join('\n')]
 }
 
-/** A sentence in a table. */
+/** Escapes text for a table cell. */
 const cellOf = (description = '') => description.replaceAll('|', String.raw`\|`)
 
-/** How it is called from a terminal. */
+/** The curl command of an operation. */
 function curlOf({ method, path, permission, examples, body }) {
   const address = path.replace(
     /:(\w+)/g,
@@ -123,14 +119,14 @@ function curlOf({ method, path, permission, examples, body }) {
   return `curl${verb} "$ESCAPEMENT_URL${address}${query}"${key}${data}`
 }
 
-function renderShapes(document, { fieldWords, typeWords }) {
+function renderShapes(document, { describeFields, describeType }) {
   return Object.entries(document.components.schemas).map(([name, schema]) => {
-    const fields = fieldWords(schema)
+    const fields = describeFields(schema)
     const table =
       fields.length === 0
-        ? [linked(typeWords(schema))]
+        ? [linked(describeType(schema))]
         : [
-            '| Field | Type | Always there | Description |',
+            '| Field | Type | Always present | Description |',
             '| --- | --- | --- | --- |',
             ...fields.map(
               ({ name: field, type, required, description }) =>

@@ -8,7 +8,7 @@ export function renderCommands(commands) {
   const overview = headings.flatMap((heading) => [
     `**${heading}**`,
     '',
-    '| Command | Does |',
+    '| Command | Description |',
     '| --- | --- |',
     ...commands
       .filter((command) => command.heading === heading)
@@ -26,8 +26,8 @@ function renderCommand({ usage, options }) {
     (option) => !(talks && COMMON.includes(option.flags)) && !(lists && PAGES.includes(option.flags)),
   )
   if (own.length === 0) return []
-  const more = lists ? ['', 'And those [of every list](#options-of-every-list).'] : []
-  return [`### ${code(usage)}`, '', '| Option | Meaning |', '| --- | --- |', ...own.map(renderOption), ...more, '']
+  const more = lists ? ['', 'Plus the [list options](#list-options).'] : []
+  return [`### ${code(usage)}`, '', '| Option | Description |', '| --- | --- |', ...own.map(renderOption), ...more, '']
 }
 
 const renderOption = ({ flags, about, usual }) =>

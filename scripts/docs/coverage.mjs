@@ -8,7 +8,7 @@ const FOLDER = 'test/coverage'
 
 /** The rows of test/coverage, read without executing any of their checks. */
 export async function readCoverage() {
-  // Loaded only here: nothing else of `npm run docs` needs a compiler.
+  // Imported here, because nothing else in `npm run docs` needs a compiler.
   const { runnerImport } = await import('vite')
   const { module } = await runnerImport(path.join(root, FOLDER, 'seeds.ts'), {
     ...{ root, configFile: false, logLevel: 'error' },
@@ -17,7 +17,7 @@ export async function readCoverage() {
   return module
 }
 
-/** The statements of each source document with how they hold and what executes them, from test/coverage/seeds.ts. */
+/** The statements of each source document, whether they hold, and the tests that check them, from test/coverage/seeds.ts. */
 export function renderCoverage({ SEEDS, countLine }) {
   return [
     `${countLine(SEEDS)}.`,
@@ -30,12 +30,12 @@ export function renderCoverage({ SEEDS, countLine }) {
 function renderSeed({ number, rows }) {
   const sources = sourcesOf(number)
   return table(
-    ['Line', 'Statement', 'Here', 'Shown by'],
+    ['Line', 'Statement', 'In Escapement', 'Test'],
     rows.map((row) => [row.line, textOf(row.says), hereOf(row), shownBy(row, sources)]),
   )
 }
 
-/** Tags of a statement are text, not markup. */
+/** Escapes tags in a statement. */
 const textOf = (text) => text.replaceAll('<', '&lt;')
 
 const hereOf = ({ differs }) => (differs === undefined ? 'works' : `**differs**: ${textOf(differs)}`)

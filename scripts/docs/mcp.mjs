@@ -1,6 +1,6 @@
 import { table } from './tables.mjs'
 
-/** The tools of src/mcp/tools as a chapter: what each is for, what it takes and what it answers. */
+/** The tools of src/server/mcp/tools as a chapter: purpose, arguments and result of each. */
 export const renderTools = (tools) => tools.flatMap(renderTool).join('\n')
 
 function renderTool({ name, description, inputSchema, outputSchema, annotations }) {
@@ -11,17 +11,17 @@ function renderTool({ name, description, inputSchema, outputSchema, annotations 
     '',
     `${hintsOf(annotations)}.`,
     '',
-    table(['Argument', 'Takes', 'Meaning'], argumentsOf(inputSchema)),
+    table(['Argument', 'Type', 'Description'], argumentsOf(inputSchema)),
     '',
-    `Answers \`{${Object.keys(outputSchema.properties).join(', ')}}\`.`,
+    `Returns \`{${Object.keys(outputSchema.properties).join(', ')}}\`.`,
     '',
   ]
 }
 
 const hintsOf = ({ readOnlyHint, destructiveHint, idempotentHint }) =>
   [
-    readOnlyHint ? 'Changes nothing' : destructiveHint ? 'Changes or ends something' : 'Adds something',
-    idempotentHint ? 'twice is as good as once' : 'twice is not once',
+    readOnlyHint ? 'Read-only' : destructiveHint ? 'May change or end existing objects' : 'Only adds objects',
+    idempotentHint ? 'idempotent' : 'not idempotent',
   ].join('; ')
 
 const argumentsOf = ({ properties, required = [] }) =>

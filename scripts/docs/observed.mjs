@@ -1,9 +1,9 @@
 import { table } from './tables.mjs'
 
-/** The metrics of src/metrics/catalogue.ts as a table. */
+/** The metrics of src/server/metrics/catalogue.ts as a table. */
 export function renderMetrics(metrics) {
   return table(
-    ['Metric', 'Type', 'Of', 'Labels', 'Says'],
+    ['Metric', 'Type', 'Scope', 'Labels', 'Description'],
     Object.entries(metrics).map(([name, { type, scope, labels, help }]) => [
       `\`${name}\``,
       type,
@@ -17,7 +17,7 @@ export function renderMetrics(metrics) {
 /** The methods of src/server/rpc/methods.ts as a table. */
 export function renderRpcMethods(methods) {
   return table(
-    ['Method', 'Does', 'Params', 'Answers', 'Needs'],
+    ['Method', 'Description', 'Params', 'Result', 'Permission'],
     Object.entries(methods).map(([name, { summary, takes, answers, permission }]) => [
       `\`${name}\``,
       summary,
@@ -28,11 +28,11 @@ export function renderRpcMethods(methods) {
   )
 }
 
-/** The codes of errors, and which refusals they stand for. */
+/** The JSON-RPC error codes, and the API error codes they stand for. */
 export function renderRpcErrors({ RPC_ERRORS, rpcCodeOf, REFUSAL_CODES }) {
   const refusals = Object.entries(REFUSAL_CODES)
   return table(
-    ['Code', 'Means', '`data.code`'],
+    ['Code', 'Meaning', '`data.code`'],
     Object.entries(RPC_ERRORS)
       .toSorted(([a], [b]) => Number(a) - Number(b))
       .map(([code, meaning]) => [

@@ -1,15 +1,13 @@
-// The picture of docs/architecture.md: which folder of src/ imports which, as the sources have it today.
+// The diagram in docs/architecture.md: which room of src/ imports which.
 // `npm run deps:picture` prints it.
 import { cruise } from 'dependency-cruiser'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ROOMS } from '../lint/rooms.cjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
-/** A folder is a node; so is each of the packages the core wraps. Files directly in src/ stand for themselves. */
-const NODE_OF = /^src\/(?:core\/time|[^/]+)|^node_modules\/(?:@[^/]+\/)?[^/]+/
-
-/** Answers a mermaid flowchart, sorted, so that equal imports give equal text. */
+/** Returns a mermaid flowchart, sorted, so that the same imports give the same text. */
 export async function drawImports(directory = root) {
   const { output } = await cruise(['src'], {
     baseDir: directory,
@@ -33,11 +31,12 @@ export async function drawImports(directory = root) {
   return ['```mermaid', 'flowchart TD', ...declared, ...[...edges].sort(), '```'].join('\n')
 }
 
-const nodeOf = (file) => NODE_OF.exec(file)?.[0]
+/** The room of a file; `index.ts` stands for itself. Packages are in the table above the diagram. */
+const nodeOf = (file) =>
+  Object.keys(ROOMS).find((name) => new RegExp(ROOMS[name]).test(file)) ?? (file === 'src/index.ts' ? file : undefined)
 
-const idOf = (node) => node.replace(/^node_modules\//, 'npm/').replaceAll(/[^A-Za-z0-9]+/g, '_')
+const idOf = (node) => node.replaceAll(/[^A-Za-z0-9]+/g, '_')
 
-const shapeOf = (node) =>
-  node.startsWith('node_modules/') ? `(["${node.slice('node_modules/'.length)}"])` : `["${node}"]`
+const shapeOf = (node) => `["${node}"]`
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) process.stdout.write(`${await drawImports()}\n`)

@@ -1,4 +1,4 @@
-/** The table of operations as what the client needs of it at run time: lines of an object in src/client/routes.ts. */
+/** The part of the operation table that the client needs at run time, as lines of an object in src/client/routes.ts. */
 export function renderRoutes(operations) {
   return Object.entries(operations)
     .map(([id, spec]) => `'${id}': { ${fieldsOf(spec).join(', ')} },`)

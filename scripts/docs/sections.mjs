@@ -22,15 +22,15 @@ import {
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
-/** How the bounds of a generated section are written in a document, and in a source. */
+/** The markers of a generated section, in documents and in sources. */
 const MARKS = {
   '.md': { open: (name) => `<!-- generated:${name} -->`, close: '<!-- /generated -->' },
   '.ts': { open: (name) => `// generated:${name}`, close: '// /generated' },
 }
 
 /**
- * Every generated section: where it stands, and what makes its text from the tables of the core. The core comes as an
- * argument, because the command takes it from dist/ and the tests take it from src/.
+ * Every generated section: its file, and the function that renders it from the tables of the core. The core is an
+ * argument, because the command imports it from dist/ and the tests import it from src/.
  */
 export const SECTIONS = [
   { name: 'imports', file: 'docs/architecture.md', render: () => drawImports() },
@@ -76,23 +76,23 @@ export const SECTIONS = [
   },
 ]
 
-/** The document of a section as it stands, and as it would stand if it were written now. */
+/** The current document of a section, and the document as it would be written now. */
 export async function compareSection({ name, file, render }, core) {
   const filepath = path.join(root, file)
   const current = readFileSync(filepath, 'utf8')
   const text = await render(core)
-  // JSON has no comments to put marks into: such a file is generated as a whole.
+  // JSON has no comments for markers, so such a file is generated as a whole.
   const isWhole = path.extname(file) === '.json'
   const written = isWhole ? text : replaceBetween(current, boundsOf(name, path.extname(file)), text)
-  // Formatted like everything else, so that writing and `prettier --check` agree.
+  // Format the text, so that `prettier --check` accepts it.
   const fresh = await prettier.format(written, { ...(await prettier.resolveConfig(filepath)), filepath })
   return { filepath, current, fresh }
 }
 
-/** The document with the text between the marks of a section replaced. */
+/** The document with the text between the markers of a section replaced. */
 export const replaceSection = (text, name, body) => replaceBetween(text, boundsOf(name, '.md'), body)
 
-/** How the bounds of a section are written in files of this kind. */
+/** The markers of a section in files with this extension. */
 const boundsOf = (name, extension) => ({ open: MARKS[extension].open(name), close: MARKS[extension].close })
 
 function replaceBetween(text, { open, close }, body) {

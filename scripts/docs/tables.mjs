@@ -6,18 +6,18 @@ export function renderReasons(reasons) {
   )
 }
 
-/** What does the work of each kind of executor in src/core/executor/kinds. */
+/** The kinds of executors in src/executors as a table. */
 export function renderExecutors(executors) {
   return table(
-    ['`executor.kind`', 'What does the work'],
+    ['`executor.kind`', 'Performed by'],
     executors.map(({ kind, concept }) => [`\`${kind}\``, concept]),
   )
 }
 
-/** How long an attempt may take by kind of executor. */
+/** The default time limit of an attempt, by kind of executor. */
 export function renderTimeouts(executors) {
   return table(
-    ['Executor', 'Seconds an attempt may take when nobody has said'],
+    ['Executor', 'Default `timeout_seconds`'],
     executors.map(({ kind, timeoutSeconds }) => [`\`${kind}\``, String(timeoutSeconds)]),
   )
 }
@@ -25,7 +25,7 @@ export function renderTimeouts(executors) {
 /** The error codes of src/domain/run/error-codes.ts as a table. */
 export function renderErrorCodes(codes) {
   return table(
-    ['Code', 'Meaning', 'Retried unless the executor says otherwise'],
+    ['Code', 'Meaning', 'Retried by default'],
     Object.entries(codes).map(([code, { summary, retryable }]) => [`\`${code}\``, summary, retryable ? 'yes' : 'no']),
   )
 }
@@ -35,7 +35,7 @@ export function renderPermissions(permissions, permissionsOf) {
   const roles = ['owner', 'admin', 'member', 'viewer']
   const held = new Map(roles.map((role) => [role, permissionsOf({ role, scopes: null })]))
   return table(
-    ['Permission', 'Lets one', ...roles],
+    ['Permission', 'Allows to', ...roles],
     Object.entries(permissions).map(([permission, meaning]) => [
       `\`${permission}\``,
       meaning,
@@ -44,7 +44,7 @@ export function renderPermissions(permissions, permissionsOf) {
   )
 }
 
-/** The settings of src/contract/config as a table. */
+/** The settings of src/platform/config as a table. */
 export function renderSettings(settings) {
   return table(
     ['Setting', 'Default', 'Meaning', 'Allowed', 'Hot'],
@@ -52,13 +52,13 @@ export function renderSettings(settings) {
       `\`${path}\``,
       `\`${JSON.stringify(key.default)}\``,
       key.summary,
-      key.zeroKeeps ? `${key.allowed}; 0 keeps what is there` : key.allowed,
+      key.zeroKeeps ? `${key.allowed}; 0 keeps the current value` : key.allowed,
       key.hot ? '✓' : '',
     ]),
   )
 }
 
-/** The settings of the policies of a schedule, of src/contract/schedule-fields.ts, as a table. */
+/** The settings of the policies of a schedule, of src/features/schedules/schema.ts, as a table. */
 export function renderPolicySettings(settings) {
   return table(
     ['Setting', 'Default', 'Meaning'],
@@ -69,10 +69,10 @@ export function renderPolicySettings(settings) {
   )
 }
 
-/** What `escapement doctor` finds, of src/cli/doctor/troubles.ts, as a table. */
+/** The findings of `escapement doctor`, from src/cli/doctor/problems.ts, as a table. */
 export function renderTroubles(troubles) {
   return table(
-    ['Finding', 'Of', 'What is so', 'What to do'],
+    ['Finding', 'Check', 'Meaning', 'What to do'],
     Object.entries(troubles).map(([code, { what, state, means, advice }]) => [
       `\`${code}\``,
       state === 'bad' ? what : `${what} (warning)`,
@@ -82,7 +82,7 @@ export function renderTroubles(troubles) {
   )
 }
 
-/** Rows as Markdown. */
+/** A Markdown table. */
 export function table(head, rows) {
   const line = (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** Every part, whether it wants a database server, and for how long it is tried unless somebody says. */
+/** Every part, whether it needs a database server, and its default duration. */
 export const PARTS = [
   { name: 'parsers', database: false, seconds: 90 },
   { name: 'api', database: true, seconds: 120 },
@@ -10,12 +10,12 @@ export const PARTS = [
 export const USAGE = `usage: fuzz [${PARTS.map(({ name }) => name).join('] [')}] [--seconds N] [--seed N] [--grow]
        fuzz <part> --replay <file>
 
-  --seconds N      how long each part is tried
-  --seed N         the same inputs again
-  --grow           keep inputs of new kinds in test/fuzz/corpus
-  --replay <file>  try the inputs of a file again, and nothing else`
+  --seconds N      duration of each part
+  --seed N         repeat the inputs of an earlier run
+  --grow           add inputs of new kinds to test/fuzz/corpus
+  --replay <file>  try only the inputs of a file`
 
-/** What the command line asks for, or what is wrong with it. */
+/** The parsed options, or `wrong` with the error. */
 export function readOptions(args, chance = Math.random) {
   try {
     const { values, positionals } = parseArgs({

@@ -9,14 +9,14 @@ const KINDS = [
   ['wrong', 'wrong answers'],
 ]
 
-/** One line about a part that has ended. */
+/** The result line of a part. */
 export const lineOf = (part, { tried, findings, facts }) =>
   [
     `${part.name}: ${tried} tried, ${findings.length} found`,
     ...Object.entries(facts).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`),
   ].join(', ')
 
-/** The last word. */
+/** The last line of the output. */
 export function lastWord(ends) {
   const findings = ends.flatMap((end) => end.findings)
   const tried = ends.reduce((sum, end) => sum + end.tried, 0)
@@ -24,7 +24,7 @@ export function lastWord(ends) {
   return `${tried} tried, ${counts.join(', ')}`
 }
 
-/** An input that is nested too deeply to be written is left out: its seed still makes it again. */
+/** Omits an input that is nested too deeply to be serialized; its seed still reproduces it. */
 function written(why, input) {
   try {
     return JSON.stringify({ why, input }, null, 2)
@@ -34,7 +34,7 @@ function written(why, input) {
   }
 }
 
-/** Keeps a finding as a small file that can be tried again; answers with its name. */
+/** Writes a finding to a file that can be replayed; returns its name. */
 export function keepFinding(directory, finding) {
   const { part, kind, where, message, input } = finding
   const text = `${written(`${kind} in ${where}: ${message}`, input)}\n`

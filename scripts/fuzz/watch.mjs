@@ -3,29 +3,29 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-/** A process that has not begun anything new for so long hangs. */
+/** A process that has not started a new input for this long hangs. */
 export const HANGS_AFTER_MS = 60_000
 
-/** Before its first step a process loads itself and perhaps starts a database server. */
+/** Time before the first input, to load the program and possibly start a database server. */
 const BEGINS_WITHIN_MS = 600_000
 
-/** How long a process may take to leave when it was asked to. */
+/** Time for a process to end after it was asked to. */
 const LEAVES_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 500
 
-/** The processes that run now, to be ended when somebody interrupts us. */
+/** The running processes, which are ended on an interruption. */
 const running = new Set()
 
-/** Ends what runs and waits until it is gone. */
+/** Ends all running processes and waits for them. */
 export const endAll = () => Promise.all([...running].map((child) => leave(child)))
 
-/** After so many processes that did not come to their end a part is left alone. */
+/** The number of failed processes after which a part is given up. */
 const MOST_PROCESSES = 5
 
-/** Less time than this is not worth a process. */
+/** Minimum remaining time for which another process is started. */
 const SHORTEST_SECONDS = 5
 
-/** Tries one part for as long as it should be tried, with another process and another seed when one has come to grief. */
+/** Runs a part for its duration; after a failed process, continues with a new process and another seed. */
 export async function tryPart(asked) {
   const until = Date.now() + asked.seconds * 1_000
   let all = await runPart(asked)
@@ -39,8 +39,8 @@ export async function tryPart(asked) {
 }
 
 /**
- * Tries one part in a process of its own. Answers with how it ended, or with a finding: a process that was killed by
- * what it tried, or does not get on, has told before what that was.
+ * Runs one part in a separate process. Returns its result, or a finding if it crashed or hung: the process writes down each
+ * input before trying it.
  */
 export async function runPart({
   root,
@@ -56,7 +56,7 @@ export async function runPart({
     const order = { part: part.name, seconds, seed, replay, directory }
     const child = spawn(process.execPath, program, {
       cwd: root,
-      // A group of its own: servers and guests that it starts end with it.
+      // A separate process group, so that servers and clients it starts end with it.
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: {
@@ -88,7 +88,7 @@ const vitest = (root) => [
   path.join(root, 'test/fuzz/vitest.config.ts'),
 ]
 
-/** Looks until the process has ended. True: it hung, and was ended. */
+/** Watches the process until it ends. Returns true if it hung and was ended. */
 async function watch(child, stepFile, { ended, hangsAfterMs }) {
   let isOver = false
   void ended.then(() => (isOver = true))
@@ -105,7 +105,7 @@ async function watch(child, stepFile, { ended, hangsAfterMs }) {
   return false
 }
 
-/** Asks a process and all it has started to leave, and makes them when they do not. */
+/** Asks a process and its children to end, and kills them if they don't. */
 async function leave(child) {
   const gone = hasEnded(child) ? undefined : new Promise((resolve) => child.once('exit', resolve))
   signalGroup(child, 'SIGTERM')
@@ -121,7 +121,7 @@ function signalGroup({ pid }, signal) {
   try {
     process.kill(-pid, signal)
   } catch {
-    // Nobody of them is there any more.
+    // All of them have ended.
   }
 }
 
@@ -139,7 +139,7 @@ function readJson(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    // Not there yet, or just being written.
+    // Missing, or being written.
     return null
   }
 }

@@ -1,4 +1,4 @@
-// The one rule that oxlint does not have: syntax that is refused by a selector, with the reason as its message.
+// The one rule that oxlint lacks: forbids syntax by selector, with the reason as message.
 
 const rule = {
   meta: { type: 'problem', schema: { type: 'array', items: { type: 'object' } } },

@@ -1,8 +1,8 @@
-// The rules of typescript-eslint's `strict-type-checked`, as oxlint names them, with the options they have there. A rule
-// with other options here says so; `test/tooling/lint` shows each one firing. `no-unsafe-enum-assignment` is missing in oxlint
+// The rules of typescript-eslint's `strict-type-checked` under their names in oxlint, with the same options. Deviations have
+// a comment; `test/tooling/lint` triggers each rule. `no-unsafe-enum-assignment` is missing in oxlint
 // 1.89, so oxlint.config.js refuses enums.
 
-/** They need the types of TypeScript; plain JavaScript is read without them. */
+/** Rules that need type information; they don't apply to plain JavaScript. */
 export const TYPE_AWARE = {
   'typescript/await-thenable': 'error',
   'typescript/no-array-delete': 'error',

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 const PATIENCE_MS = 60_000
 
 /**
- * Asks the registry which advisories there are about what is installed: `{kind: 'told', advisories}`, or
- * `{kind: 'not_run', why}` when it does not answer. An unreachable registry is no finding, and no clean bill either.
+ * Queries the registry for advisories about installed packages: `{kind: 'told', advisories}`, or `{kind: 'not_run', why}` if
+ * it doesn't respond. An unreachable registry is neither a finding nor a pass.
  */
 export async function askForAdvisories(root) {
   const { output, code } = await run('npm', ['audit', '--json'], root)
@@ -12,10 +12,10 @@ export async function askForAdvisories(root) {
   try {
     report = JSON.parse(output)
   } catch {
-    return { kind: 'not_run', why: `npm audit ended with code ${code} and told nothing that could be read` }
+    return { kind: 'not_run', why: `npm audit ended with code ${code} and unreadable output` }
   }
   if (report.vulnerabilities === undefined)
-    return { kind: 'not_run', why: `the registry does not answer: ${report.message ?? report.error?.summary ?? code}` }
+    return { kind: 'not_run', why: `the registry does not respond: ${report.message ?? report.error?.summary ?? code}` }
   return { kind: 'told', advisories: advisoriesIn(report) }
 }
 
@@ -29,7 +29,7 @@ function run(command, args, cwd) {
   })
 }
 
-/** Each advisory once, with the packages it is about. */
+/** Each advisory once, with the affected packages. */
 export function advisoriesIn({ vulnerabilities }) {
   const found = new Map()
   for (const { via, nodes = [] } of Object.values(vulnerabilities))
@@ -43,8 +43,8 @@ export function advisoriesIn({ vulnerabilities }) {
 }
 
 /**
- * Holds advisories against the list of those that are known and borne for a while, each with a reason and a day on which
- * it has to be looked at again. Answers with sentences: `flaws`, and `notes` that are worth reading.
+ * Compares advisories with the list of accepted ones, each with a reason and an expiry date. Returns `flaws` and
+ * informational `notes` as sentences.
  */
 export function judgeAdvisories({ advisories, shipped, borne, today }) {
   const [flaws, notes] = [[], []]
@@ -53,22 +53,22 @@ export function judgeAdvisories({ advisories, shipped, borne, today }) {
     const known = borne.find((one) => one.id === id)
     const text = `${id} (${severity}) about ${name}: ${title}`
     if (known !== undefined && known.expires >= today)
-      notes.push(`${text}; borne until ${known.expires}: ${known.reason}`)
-    else if (known !== undefined) flaws.push(`${text}; it was borne until ${known.expires}, which is over`)
+      notes.push(`${text}; accepted until ${known.expires}: ${known.reason}`)
+    else if (known !== undefined) flaws.push(`${text}; it was accepted until ${known.expires}, which is over`)
     else if (where.some((place) => places.has(place))) flaws.push(text)
-    else notes.push(`${text}; only in tools, not in what is shipped`)
+    else notes.push(`${text}; only in tools, not in shipped packages`)
   }
   return { flaws, notes }
 }
 
-/** What is wrong with the list of borne advisories itself. */
+/** Errors in the list of accepted advisories. */
 export function checkBorne(borne, today) {
   return borne.flatMap((one) => {
     const { id, reason, expires } = one
     if (!/^(GHSA(-[23456789cfghjmpqrvwx]{4}){3}|\d+)$/.test(id ?? ''))
       return [`${JSON.stringify(one)} names no advisory`]
-    if (typeof reason !== 'string' || reason.length < 20) return [`${id} is borne without a reason`]
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(expires ?? '')) return [`${id} is borne without a day on which that ends`]
-    return expires < today ? [`${id} was borne until ${expires}, which is over`] : []
+    if (typeof reason !== 'string' || reason.length < 20) return [`${id} is accepted without a reason`]
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(expires ?? '')) return [`${id} is accepted without an expiry date`]
+    return expires < today ? [`${id} was accepted until ${expires}, which is over`] : []
   })
 }

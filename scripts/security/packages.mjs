@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** Packages of the console: they are built into dist/ui and so are shipped, though only the workspace of the console names them. */
+/** Packages of the console. They are bundled into dist/ui and thus shipped, although only the console's workspace lists them. */
 const BUILT_IN = [
   '@fontsource-variable/inter',
   '@mantine/core',
@@ -16,23 +16,23 @@ const BUILT_IN = [
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
-/** The manifests (of what is published, of the console) and the lockfile of a checkout. */
+/** The manifests (of the package and of the console) and the lockfile of a checkout. */
 export const readCheckout = (root) => ({
   manifest: readJson(path.join(root, 'package.json')),
   console: readJson(path.join(root, 'ui/package.json')),
   lock: readJson(path.join(root, 'package-lock.json')),
 })
 
-/** The names of what is installed from a registry: everything but the checkout itself and its own folders. */
+/** The names of packages installed from a registry: all except the checkout itself and its workspaces. */
 const isInstalled = ([place, { link }]) => place.includes('node_modules/') && link !== true
 
-/** The name of a package by the place it is installed at. */
+/** The name of a package, by its path in the lockfile. */
 export const nameAt = (place) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** Everything in the lockfile that comes from a registry, as `[place, entry]`. */
+/** All packages in the lockfile that come from a registry, as `[place, entry]`. */
 export const installedIn = ({ packages }) => Object.entries(packages).filter(isInstalled)
 
-/** Where Node finds a package from a place: there, or further up. */
+/** Where Node resolves a package from a place: there, or further up. */
 function placeOf(packages, from, name) {
   for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
     const place = base === '' ? `node_modules/${name}` : `${base}/node_modules/${name}`
@@ -42,8 +42,8 @@ function placeOf(packages, from, name) {
 }
 
 /**
- * What is shipped: what production needs, and what is built into the console, each with everything it needs itself.
- * Answers with `{place, name, version, license, integrity, optional, builtIn, needs}` in the order of their places.
+ * The shipped packages: production dependencies and packages bundled into the console, with their own dependencies.
+ * Returns `{place, name, version, license, integrity, optional, builtIn, needs}`, sorted by place.
  */
 export function shippedPackages({ manifest, lock: { packages } }) {
   const found = new Map()
@@ -54,7 +54,7 @@ export function shippedPackages({ manifest, lock: { packages } }) {
       throw new Error(`${name}, which ${from === '' ? 'this package' : from} needs, is not in the lockfile`)
     }
     const known = found.get(place)
-    // What production needs is not only built in, and what somebody cannot do without is not optional.
+    // A package that production needs is not just bundled, and one that is required anywhere is not optional.
     if (known !== undefined && (!known.builtIn || how.builtIn) && (!known.optional || how.optional)) return
     const entry = packages[place]
     const { dependencies = {}, optionalDependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = entry

@@ -3,7 +3,7 @@ import { shippedPackages } from './packages.mjs'
 
 const purlOf = ({ name, version }) => `pkg:npm/${name.replace('@', '%40')}@${version}`
 
-/** SHA-512 as CycloneDX has it, from what the lockfile says. */
+/** The SHA-512 of a lockfile entry in the format of CycloneDX. */
 const hashOf = ({ integrity = '' }) => {
   const [, digest] = /^sha512-(.+)$/.exec(integrity) ?? []
   return digest === undefined ? [] : [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }]
@@ -26,12 +26,12 @@ const componentOf = (shipped) => ({
   ...(shipped.builtIn ? { properties: [{ name: 'escapement:built-into', value: 'dist/ui' }] } : {}),
 })
 
-/** By place, because a package may be there in two versions. */
+/** The place identifies a component, because a package may be installed in two versions. */
 const refOf = ({ place }) => place
 
 /**
- * The list of everything that is shipped, as CycloneDX 1.5. It is made from the lockfile alone, with no time and no chance
- * in it: the same lockfile makes the same text everywhere.
+ * The SBOM of all shipped packages, as CycloneDX 1.5. It is created from the lockfile alone, without times and random
+ * values, so the same lockfile always gives the same text.
  */
 export function sbomOf(checkout) {
   const { manifest } = checkout
@@ -62,7 +62,7 @@ export function sbomOf(checkout) {
   }
 }
 
-/** A number that is the same for the same content. */
+/** A UUID derived from the content. */
 function serialOf(text) {
   const hex = createHash('sha256').update(text).digest('hex')
   const variant = ((Number.parseInt(hex[16], 16) & 0x3) | 0x8).toString(16)
@@ -76,5 +76,5 @@ function serialOf(text) {
   return `urn:uuid:${parts.join('-')}`
 }
 
-/** The same as the text of a file. */
+/** The SBOM as text. */
 export const sbomText = (checkout) => `${JSON.stringify(sbomOf(checkout), null, 2)}\n`

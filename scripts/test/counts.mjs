@@ -1,4 +1,4 @@
-/** How many tests ended how. Nothing that went wrong may be invisible here: the last line of a run is made of these. */
+/** Counts of tests by result, for the last line of a run. Every kind of failure must be visible here. */
 export const NOTHING = { passed: 0, failed: 0, skipped: 0 }
 
 export const total = (a, b) => ({
@@ -11,9 +11,9 @@ export const describeCounts = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 
 /**
- * Counts a finished vitest run. `report` is what its JSON reporter wrote, `undefined` if it wrote nothing. Each of these
- * is one failure of its own, because vitest counts none of them as a failed test: a file that could not be loaded, a
- * hook that threw, an error outside every test, a run that crashed, and (unless tests were picked by hand) no test at all.
+ * Counts a finished vitest run. `report` is the output of its JSON reporter, `undefined` if there is none. Each of these
+ * counts as a failure, although vitest doesn't count it as a failed test: a file that could not be loaded, a hook that
+ * threw, an error outside of tests, a crashed run, and no tests at all (unless tests were selected by hand).
  */
 export function countRun({ report, exitCode, picked }) {
   if (report === undefined)
@@ -32,7 +32,7 @@ export function countRun({ report, exitCode, picked }) {
   return { ...troubled(counts, troubles), failures: report.testResults.flatMap(failedTests) }
 }
 
-/** One line for each test that failed: the file, its full name, and the first line of what it said. */
+/** One line for each failed test: the file, its full name, and the first line of its message. */
 const failedTests = (file) =>
   file.assertionResults
     .filter((test) => test.status === 'failed')

@@ -4,8 +4,8 @@ const BAR = 20
 const FRAME_MS = 200
 
 /**
- * What is seen of a run. On a terminal the steps at work have a line each at the bottom, with a bar and the time left;
- * elsewhere a line says when a step begins. Failures are printed as they happen, above those lines.
+ * Displays a run. On a terminal, each active step has a line at the bottom with a progress bar and the time left; elsewhere,
+ * a line is printed when a step begins. Failures are printed as they happen, above those lines.
  */
 export function createDisplay({ stream = process.stdout, width = 18, now = () => performance.now() } = {}) {
   const isLive = stream.isTTY === true
@@ -30,7 +30,7 @@ export function createDisplay({ stream = process.stdout, width = 18, now = () =>
   }
   return {
     print,
-    /** Follows a step until the function that it answers with is called with its last line. */
+    /** Follows a step until the returned function is called with the step's last line. */
     follow: (name, progress) => {
       const step = { name, progress, began: now() }
       if (!isLive) stream.write(`== ${name}\n`)
@@ -51,7 +51,7 @@ export function createDisplay({ stream = process.stdout, width = 18, now = () =>
   }
 }
 
-/** One step at work: `core   [########............]  812 passed, 34 s, about 51 s left`. */
+/** The line of an active step: `core   [########............]  812 passed, 34 s, about 51 s left`. */
 export function lineOf({ name, width, state, seconds }) {
   const full = state.files === 0 ? 0 : Math.floor((BAR * state.done) / state.files)
   const left = secondsLeft(state, seconds)

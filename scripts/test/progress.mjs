@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** How far a step is, as its reporter tells in a file. */
+/** The progress of a step, read from the file that its reporter writes. */
 export function createProgress(file) {
   const state = { files: 0, done: 0, passed: 0, failed: 0 }
   const descriptor = openSync(file, 'a+')
@@ -8,7 +8,7 @@ export function createProgress(file) {
   let rest = ''
   return {
     state,
-    /** Reads what has come since the last time, and answers with the failures in it. */
+    /** Reads events since the last call, and returns the failures among them. */
     read: () => {
       for (let size = next(); size > 0; size = next()) rest += chunk.toString('utf8', 0, size)
       const lines = rest.split('\n')
@@ -23,7 +23,7 @@ export function createProgress(file) {
   }
 }
 
-/** Takes an event into the state, and answers whether it is a failure to be told. */
+/** Adds an event to the state, and returns whether it is a failure. */
 function count(state, { kind, ...event }) {
   if (kind === 'begins') state.files += event.files
   if (kind === 'file') state.done += 1
@@ -32,10 +32,10 @@ function count(state, { kind, ...event }) {
   return kind === 'failure'
 }
 
-/** Less than this of the files, and what is left is a guess. */
+/** Minimum share of finished files for an estimate. */
 const ENOUGH = 0.1
 
-/** Seconds that are left if the rest of the files is like those that are done; `undefined` while nothing can be said. */
+/** Seconds left if the remaining files take as long as the finished ones; `undefined` without an estimate. */
 export function secondsLeft({ files, done }, seconds) {
   const share = files === 0 ? 0 : done / files
   return share < ENOUGH ? undefined : (seconds * (1 - share)) / share

@@ -5,12 +5,12 @@ import { runScript } from '../bootstrap/run-script.mjs'
 import { countRun } from './counts.mjs'
 import { createProgress } from './progress.mjs'
 
-/** Where the whole output of every step stays, below the checkout. */
+/** The directory for the complete output of every step, relative to the checkout. */
 export const LOGS = 'test-results/log'
 
 /**
- * Runs one step with vitest and answers its counts, troubles, failures and seconds. With a `display` the output goes to a
- * log and the display is told how it goes; `summarize` makes its last line. Without one vitest prints in this terminal.
+ * Runs one step with vitest and returns its counts, troubles, failures and seconds. With a `display`, the output goes to a
+ * log, the display shows the progress, and `summarize` creates the last line. Without one, vitest prints to this terminal.
  * `isBeside`: at low priority.
  */
 export async function runStep(root, { step, vitestArgs, isBeside = false, display, summarize }) {
@@ -25,7 +25,7 @@ export async function runStep(root, { step, vitestArgs, isBeside = false, displa
     const started = performance.now()
     const { code, signal, interrupted } = await runScript(
       path.join(root, 'node_modules/vitest/vitest.mjs'),
-      // A focused test would silence all others, here as in CI.
+      // A focused test would disable all others.
       ['run', ...step.folders, ...vitestArgs, '--allowOnly=false'],
       {
         ...{ cwd: root, output, env: { ...step.env, ESCAPEMENT_TEST_TOLD: directory } },
@@ -46,7 +46,7 @@ export async function runStep(root, { step, vitestArgs, isBeside = false, displa
   }
 }
 
-// A file, not a pipe: a pipe is at its end only when nobody has it any more, down to the last forgotten child.
+// A file, not a pipe: a pipe ends only when every process that inherited it has ended.
 function openLog(root, name) {
   mkdirSync(path.join(root, LOGS), { recursive: true })
   return openSync(path.join(root, LOGS, `${name.replaceAll(/[^\w.-]+/g, '-')}.log`), 'w')

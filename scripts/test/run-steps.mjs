@@ -1,12 +1,12 @@
-/** More than two at a time only take the two cores from each other. */
+/** More than two at a time would only compete for the two cores. */
 const AT_A_TIME = 2
 
 /**
- * Runs steps, two at a time, and answers with their results in the order of `steps`. While there are both, one of the two
- * computes and the other waits for real clocks. With `apart` they run one after the other. After an interruption or an
- * error no further step begins, and what runs is waited for.
+ * Runs steps, two at a time, and returns their results in the order of `steps`. As long as there are both kinds, one of the
+ * two computes and the other waits for real clocks. With `apart`, they run one after the other. After an interruption or an
+ * error, no further step begins, and running steps are awaited.
  *
- * `run(step, isBeside)` runs one, at low priority if it computes beside others that do not; it answers
+ * `run(step, isBeside)` runs a step, at low priority if it computes next to others that don't; it returns
  * `{ interrupted, … }`.
  */
 export async function runSteps(steps, { run, apart = false }) {
@@ -40,7 +40,7 @@ export async function runSteps(steps, { run, apart = false }) {
   return steps.filter((step) => results.has(step)).map((step) => ({ step, ...results.get(step) }))
 }
 
-/** The first of the kind that is not at work yet, or else the first. */
+/** The first step of the kind that is not running yet, otherwise the first. */
 function nextOf(left, running) {
   const wanted = running.length > 0 && running.every(({ computes }) => !computes)
   return left.find(({ computes = false }) => computes === wanted) ?? left[0]

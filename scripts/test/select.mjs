@@ -5,9 +5,9 @@ import { STEPS } from './steps.mjs'
 const CIRCLES = { all: () => true, rest: ({ circle }) => circle === 'second' }
 
 /**
- * What to run: `{ steps, vitestArgs, circle }`, or `{ unknown }` for a word that says nothing. Leading words are names of
- * steps, `all`, `rest` (all without what `npm test` runs), or parts of the paths of test files; from the first thing that
- * looks like an option on, it is for vitest.
+ * Returns what to run: `{ steps, vitestArgs, circle }`, or `{ unknown }` for an unknown argument. Leading arguments are names
+ * of steps, `all`, `rest` (all except what `npm test` runs), or parts of the paths of test files; everything from the first
+ * option on is passed to vitest.
  */
 export function select(args, root) {
   const files = testFiles(root)
@@ -19,7 +19,7 @@ export function select(args, root) {
 export const isIn = ({ folders, except = [] }, file) =>
   folders.some((folder) => file.startsWith(folder)) && !except.some((one) => file.startsWith(one))
 
-/** vitest is told what to run, and not what else to leave out. */
+/** Resolves exceptions to a list of files, because vitest has no additional exclusions on the command line. */
 const withoutExceptions = (step, files) =>
   step.except === undefined ? step : { ...step, folders: files.filter((file) => isIn(step, file)) }
 

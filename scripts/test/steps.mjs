@@ -1,41 +1,43 @@
 /**
- * What the two circles may take: seconds of CPU time (user and system, on all cores together), which is asserted, and
- * seconds on a clock, which only an idle machine keeps and which are printed.
+ * Limits of the two circles: seconds of CPU time (user and system, all cores), which are asserted, and elapsed seconds,
+ * which are only printed, because they hold only on an idle machine.
  */
 export const BUDGETS = { first: { cpu: 600, clock: 300 }, all: { cpu: 2_400, clock: 900 } }
 
-const STORE = ['test/store/', 'test/service/database/']
+const STORE = ['test/platform/db/', 'test/features/database/']
 const SCENARIOS = ['test/scenarios/']
-/** Every operation with the largest bodies and rows there can be: two thirds of the time of the folder. */
+/** Every operation with the largest possible bodies and rows: two thirds of the folder's time. */
 const LARGE_INPUTS = ['test/security/hostile-bodies', 'test/security/large-rows']
-/** A walk through the console: signing in, every page that work passes through. */
+/** A walk through the console: sign-in and the main pages. */
 const WALK = 'test/e2e/work'
-/** Ten thousand bodies for each family of operations, by the OpenAPI document and by the server. */
-const DOCUMENT = 'test/http/document/'
-/** The oldest PostgreSQL that is supported; everything else runs on the newest. */
+/** Ten thousand bodies for each group of operations, checked against the OpenAPI document and the server. */
+const DOCUMENT = 'test/server/document/'
+/** The oldest supported PostgreSQL; all other steps use the newest. */
 const POSTGRES_15 = { ESCAPEMENT_TEST_POSTGRES: '15' }
-/** The commands of README.md, typed into a shell. */
+/** The commands of README.md, run in a shell. */
 const README = 'test/examples/quickstart'
 
 /**
- * The suites, in the order in which they begin. The first circle (`npm test`) is what a change can break, the second what
- * takes long to look at. What is in `except` belongs to another step. A step that `computes` never looks at a real clock:
- * it runs at low priority beside those that wait for one. Of these, what waits longest begins first, and many short files
- * come last, so that both cores are at work until the end. A step with `env` runs in other circumstances, and one that
- * runs files `again` has them from another step.
+ * The test steps, in the order in which they begin. The first circle (`npm test`) contains what a change can break, the
+ * second the slow tests. Files in `except` belong to another step. A step that `computes` uses no real clock; it runs at low
+ * priority next to those that wait for one. Of the latter, the longest begin first and steps with many short files last, so
+ * that both cores are busy until the end. A step with `env` runs with other settings, and one with `again` repeats files of
+ * another step.
  */
 export const STEPS = [
   {
     name: 'core',
     circle: 'first',
     folders: [
-      'test/core/',
-      'test/service/desk/',
-      'test/service/turn/',
-      'test/service/simulation/',
+      'test/domain/',
+      'test/engine/commands/',
+      'test/engine/transaction/',
+      'test/executors/chat/',
+      'test/executors/options/',
+      'test/features/simulation/',
       'test/fuzz/parsers/',
       'test/ui/',
-      'test/yaml/',
+      'test/platform/yaml/',
     ],
     computes: true,
   },
@@ -43,8 +45,8 @@ export const STEPS = [
   {
     name: 'http',
     circle: 'first',
-    folders: ['test/http/', 'test/fuzz/api/', 'test/fuzz/connections/'],
-    except: [DOCUMENT],
+    folders: ['test/server/', 'test/fuzz/api/', 'test/fuzz/connections/'],
+    except: [DOCUMENT, 'test/server/metrics/', 'test/server/tracing/'],
   },
   { name: 'walk', circle: 'first', folders: [WALK, README] },
   { name: 'store', circle: 'first', folders: STORE },
@@ -55,21 +57,23 @@ export const STEPS = [
     folders: [
       'test/cli/',
       'test/client/',
-      'test/config/',
-      'test/engine/',
+      'test/platform/config/',
+      'test/engine/clock',
+      'test/engine/loops/',
+      'test/engine/org-actor',
+      'test/engine/threads/',
+      'test/engine/work-queue',
+      'test/features/as-code/',
+      'test/features/config/',
+      'test/features/lanes/',
+      'test/features/nodes/',
+      'test/features/runs/',
+      'test/features/schedules/',
       'test/fuzz/command',
       'test/fuzz/waits',
-      'test/log/',
-      'test/metrics/',
-      'test/service/as-code',
-      'test/service/clock',
-      'test/service/lease-watch',
-      'test/service/node-lanes',
-      'test/service/run-view',
-      'test/service/schedule-',
-      'test/service/settings',
-      'test/service/stored-output',
-      'test/tracing/',
+      'test/platform/log/',
+      'test/server/metrics/',
+      'test/server/tracing/',
     ],
   },
   { name: 'simulation', circle: 'second', folders: ['test/simulation/'], computes: true },
@@ -84,7 +88,8 @@ export const STEPS = [
   {
     name: 'execution plane',
     circle: 'second',
-    folders: ['test/executors/', 'test/outbound/', 'test/delivery/', 'test/channels/', 'test/plane/'],
+    folders: ['test/executors/', 'test/platform/outbound/', 'test/integrations/', 'test/plane/'],
+    except: ['test/executors/chat/', 'test/executors/options/'],
   },
   { name: 'serve', circle: 'second', folders: ['test/serve/'] },
   { name: 'remote', circle: 'second', folders: ['test/remote/'] },

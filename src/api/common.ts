@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { PERMISSIONS, ROLES, type Permission, type Role } from '../domain/access/access.ts'
 import { REASONS, type Reason } from '../domain/reasons.ts'
-import { named, type Shape } from '../contract/shape.ts'
+import { named, type Shape } from './fields.ts'
 
-/** A moment as we write it: RFC 3339 in UTC. */
-export const moment = z.iso.datetime()
+/** A time in responses: RFC 3339 in UTC. */
+export const isoTime = z.iso.datetime()
 
-/** A moment as it may be given: RFC 3339 with any offset, or milliseconds since 1970. */
-export const givenMoment = z.union([z.iso.datetime({ offset: true }), z.int().min(0).max(253_402_300_799_999)])
+/** A time in requests: RFC 3339 with any offset, or milliseconds since 1970. */
+export const plainTimeInput = z.union([z.iso.datetime({ offset: true }), z.int().min(0).max(253_402_300_799_999)])
 
-/** Anything JSON can hold. */
+/** Any JSON value. */
 export const anyJson = z.unknown()
 
-/** An object whose fields are the caller's own business. */
+/** An object with arbitrary fields. */
 export const anyObject = z.record(z.string(), z.unknown())
 
 /** The name of a permission. */
@@ -33,35 +33,35 @@ export const whyFields = {
 export const why = named(
   'Why',
   z.strictObject(whyFields),
-  'Why something was decided: a code, the rule that spoke, and the facts it looked at.',
+  'Why something was decided: the reason code, the rule that decided, and its evidence.',
 )
 
 /** Who created a run or a schedule, if it is restricted. */
 export const owner = z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) that created it.')
 
 /** Why a run was held. */
-export const heldDecision = why.nullable().describe('Why it was held before `decision`. Null: it never was.')
+export const heldDecision = why.nullable().describe('Why it was held before `decision`. Null if it was never held.')
 
 type PageShape<Item extends z.ZodType> = z.ZodObject<
   { items: z.ZodArray<Item>; next_cursor: z.ZodNullable<z.ZodString> },
   z.core.$strict
 >
 
-/** A page of a list of these. */
+/** The schema of one page of a list. */
 export const pageOf = <Item extends z.ZodType>(name: string, item: Item): PageShape<Item> =>
   named(name, z.strictObject({ items: z.array(item), next_cursor: z.string().nullable() }))
 
-/** What stands beside a payload, null, that is too large for a list. */
+/** The fields beside a payload that is null because it is too large for a list. */
 export const omittedPayload = {
   payload_omitted: z
     .literal(true)
     .optional()
-    .describe('In lists: the payload is larger than 16 KiB and left out. Get the item to see it.'),
-  payload_bytes: z.int().optional().describe('Size of the payload that was left out.'),
+    .describe('In lists: the payload is larger than 16 KiB and omitted. Get the item to see it.'),
+  payload_bytes: z.int().optional().describe('Size of the omitted payload in bytes.'),
 }
 export type OmittedPayload = Shape<z.ZodObject<typeof omittedPayload>>
 
-/** How long a page is to be, and where it goes on; part of the query of every list. */
+/** Page size and position; part of the query of every list. */
 export const paging = {
   limit: z.int().min(1).max(200).optional(),
   cursor: z.string().max(4_096).optional(),

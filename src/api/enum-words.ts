@@ -1,4 +1,4 @@
-/** As much of JSON Schema as our shapes use. */
+/** The subset of JSON Schema that the API schemas use. */
 export interface DescribedShape {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -22,80 +22,82 @@ export interface DescribedShape {
   readonly maxItems?: number
 }
 
-/** One field of a shape, in words. */
-export interface FieldWords {
+/** One field of a shape, as text. */
+export interface FieldDescription {
   readonly name: string
   readonly required: boolean
   readonly type: string
-  /** What it is for; empty where its name says so. */
+  /** Empty if the field has no description. */
   readonly description: string
 }
 
 const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1)
 
-/** Says what a shape lets through, for people. Shapes with a name of their own are called by it, in brackets: `[Run]`. */
-export function typeWords(shape: DescribedShape): string {
+/** Describes the values that a shape allows. Named shapes appear as their name in brackets: `[Run]`. */
+export function describeType(shape: DescribedShape): string {
   if (shape.$ref !== undefined) return `[${nameOf(shape.$ref)}]`
   const choices = shape.anyOf ?? shape.oneOf
-  if (choices !== undefined) return choiceWords(choices)
+  if (choices !== undefined) return describeChoices(choices)
   const { type } = shape
-  if (typeof type === 'object') return choiceWords(type.map((one) => ({ ...shape, type: one })))
+  if (typeof type === 'object') return describeChoices(type.map((one) => ({ ...shape, type: one })))
   if (shape.const !== undefined) return JSON.stringify(shape.const)
   if (shape.enum !== undefined) return shape.enum.map((word) => JSON.stringify(word)).join(' or ')
   switch (type ?? 'anything') {
     case 'string':
-      return shape.format === 'date-time' ? 'moment' : `text${bounds(shape.minLength, shape.maxLength, ' characters')}`
+      return shape.format === 'date-time'
+        ? 'time'
+        : `text${describeBounds(shape.minLength, shape.maxLength, ' characters')}`
     case 'integer':
-      return `whole number${bounds(shape.minimum, shape.maximum, '')}`
+      return `whole number${describeBounds(shape.minimum, shape.maximum, '')}`
     case 'number':
-      return `number${numberBounds(shape)}`
+      return `number${describeNumberBounds(shape)}`
     case 'boolean':
       return 'true or false'
     case 'null':
       return 'null'
     case 'array':
-      return `list of ${typeWords(shape.items ?? {})}${bounds(shape.minItems, shape.maxItems, ' items')}`
+      return `list of ${describeType(shape.items ?? {})}${describeBounds(shape.minItems, shape.maxItems, ' items')}`
     case 'object':
-      return objectWords(shape)
+      return describeObject(shape)
     default:
       return 'anything'
   }
 }
 
-function choiceWords(choices: readonly DescribedShape[]): string {
-  return [...new Set(choices.map(typeWords))].join(' or ')
+function describeChoices(choices: readonly DescribedShape[]): string {
+  return [...new Set(choices.map(describeType))].join(' or ')
 }
 
-function objectWords({ properties, required = [], additionalProperties }: DescribedShape): string {
+function describeObject({ properties, required = [], additionalProperties }: DescribedShape): string {
   const fields = Object.entries(properties ?? {})
   if (fields.length > 0)
-    return `{ ${fields.map(([name, shape]) => `${name}${required.includes(name) ? '' : '?'}: ${typeWords(shape)}`).join(', ')} }`
-  return typeof additionalProperties === 'object' ? `object of ${typeWords(additionalProperties)}` : 'object'
+    return `{ ${fields.map(([name, shape]) => `${name}${required.includes(name) ? '' : '?'}: ${describeType(shape)}`).join(', ')} }`
+  return typeof additionalProperties === 'object' ? `object of ${describeType(additionalProperties)}` : 'object'
 }
 
-/** Beyond these a bound is a limit of numbers, not of ours. */
-const FARTHEST = Number.MAX_SAFE_INTEGER
+/** Zod adds these bounds to every integer, so they are not shown. */
+const INTEGER_BOUND = Number.MAX_SAFE_INTEGER
 
-function bounds(least: number | undefined, most: number | undefined, unit: string): string {
-  const low = least === undefined || least <= -FARTHEST ? undefined : least
-  const high = most === undefined || most >= FARTHEST ? undefined : most
+function describeBounds(min: number | undefined, max: number | undefined, unit: string): string {
+  const low = min === undefined || min <= -INTEGER_BOUND ? undefined : min
+  const high = max === undefined || max >= INTEGER_BOUND ? undefined : max
   if (low === undefined && high === undefined) return ''
   if (high === undefined) return ` from ${low}${unit}`
   return low === undefined ? ` up to ${high}${unit}` : ` ${low} to ${high}${unit}`
 }
 
-function numberBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: DescribedShape): string {
+function describeNumberBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: DescribedShape): string {
   if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}`
-  const words = bounds(minimum, maximum, '')
+  const words = describeBounds(minimum, maximum, '')
   return exclusiveMaximum === undefined ? words : `${words}, below ${exclusiveMaximum}`
 }
 
-/** The fields of a shape in words; none when it has no fields of its own. */
-export function fieldWords({ properties = {}, required = [] }: DescribedShape): readonly FieldWords[] {
+/** The fields of a shape as text; empty if it has no fields of its own. */
+export function describeFields({ properties = {}, required = [] }: DescribedShape): readonly FieldDescription[] {
   return Object.entries(properties).map(([name, shape]) => ({
     name,
     required: required.includes(name),
-    type: typeWords(shape),
+    type: describeType(shape),
     description: shape.description ?? '',
   }))
 }

@@ -1,96 +1,101 @@
 import type { z } from 'zod'
 import type { Permission } from '../domain/access/access.ts'
 import type { RefusalCode } from './refusals.ts'
-import type { Shape } from '../contract/shape.ts'
+import type { Shape } from './fields.ts'
 
 /**
- * What a key with guard rails may do with an operation: `free` concerns nobody's objects, `list` shows or makes its own
- * only, and the others are about one thing, which must be its own: a `schedule`, a `run` or a `session`.
+ * What a restricted key may do with an operation: `free` does not depend on ownership, `list` lists or creates only
+ * objects of the key, and the others are about one object that must belong to the key: a `schedule`, a `run` or a
+ * `session`.
  */
-export type RailsDoor = 'free' | 'list' | 'schedule' | 'run' | 'session'
+export type RestrictedAccess = 'free' | 'list' | 'schedule' | 'run' | 'session'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** An answer that is no JSON: a stream of events, a page. */
+/** A response that is not JSON: an event stream, a page. */
 export interface MediaAnswer {
   readonly contentType: string
   readonly description: string
-  /** The shape of each thing in it, where it is made of things. */
+  /** The schema of each item, if the response consists of items. */
   readonly each?: z.ZodType
 }
 
-/** What can be answered under a status: a shape, something that is no JSON, or nothing. */
+/** The response of one status: a schema, a response that is not JSON, or an empty body. */
 export type AnswerSpec = z.ZodType | MediaAnswer | null
 
-/** One operation of the API. Routes, OpenAPI, client, commands and the tests of all of them are made from these. */
+/** One operation of the API. Routes, OpenAPI, the client, CLI commands and their tests are derived from these. */
 export interface OperationSpec {
   readonly method: Method
   /** With parameters as `:id`. */
   readonly path: string
   readonly tag: string
-  /** One line; reads as what it does. */
+  /** One line that starts with a verb. */
   readonly summary: string
   readonly description?: string
   /**
-   * What its caller must hold. Of a list, one is enough to be let in, and the handler decides; `any` needs a key or a
-   * session but no permission; `none` needs neither.
+   * The permission the caller needs. For a list, one of them is enough to be admitted, and the handler decides the
+   * rest; `any` needs a key or a session but no permission; `none` needs neither.
    */
   readonly permission: Permission | readonly Permission[] | 'any' | 'none'
-  /** Only the operator's owners and admins. */
+  /** Restricted to owners and admins of the operator's org. */
   readonly operatorOnly?: true
-  /** Where nobody but this machine can ask and there is one org, nobody has to say who they are. */
+  /** Needs no key if the server only listens on loopback and there is one org. */
   readonly openInPrivate?: true
-  /** Only owners and admins of the org. */
+  /** Restricted to owners and admins of the org. */
   readonly approving?: true
-  /** Left out: keys with guard rails are refused. */
-  readonly rails?: RailsDoor
+  /** If omitted, restricted keys are rejected. */
+  readonly restrictedAccess?: RestrictedAccess
   /**
-   * Speaks as clients of PinchTab's scheduler know it: refusals have the shape of `TaskError`, what nobody knows is passed
-   * over, the body is JSON whatever its header says, and none of it is there while `tasks.enabled` is false.
+   * Follows the protocol of PinchTab's scheduler: errors have the shape of `TaskError`, unknown query parameters are
+   * ignored, the body is JSON whatever its content type says, and the routes do not exist while `tasks.enabled` is
+   * false.
    */
   readonly facade?: true
-  /** Makes something: `Idempotency-Key` is honoured. */
+  /** Creates an object: honors `Idempotency-Key`. */
   readonly creates?: true
-  /** The body is handed over as it came, because its signature is of its very bytes. The schema only describes it. */
+  /**
+   * The body is passed to the handler as raw bytes, because its signature covers the bytes. The schema only describes
+   * it.
+   */
   readonly raw?: true
-  /** Cannot do without the request itself: cookies, signatures, streams. No door but HTTP has it. */
+  /** Needs the HTTP request itself: cookies, signatures, streams. Not available over RPC, MCP or in process. */
   readonly http?: true
-  /** Is about the server itself: a program that embeds the engine has options instead, and no API to describe. */
+  /** Concerns the server itself: a program that embeds the engine has options instead, and no API to describe. */
   readonly serverOnly?: true
-  /** Tells how far it is: over HTTP as events, for those who accept a stream. */
+  /** Reports progress: over HTTP as events, for clients that accept a stream. */
   readonly progress?: true
-  /** Brings work: a node that goes down refuses it. */
+  /** Submits new work: a draining node rejects it. */
   readonly newWork?: true
-  /** Hands in what becomes a run: it belongs to the trace of the request. */
+  /** Creates a run that belongs to the trace of the request. */
   readonly admits?: true
-  /** Of something with a version: the answer has an `ETag`, and what changes it honours `If-Match`. */
+  /** The object has a version: the response has an `ETag`, and updates honor `If-Match`. */
   readonly etag?: true
   readonly params?: z.ZodType
   readonly query?: z.ZodType
   readonly body?: z.ZodType
   /** An empty body means an empty object. */
   readonly bodyOptional?: true
-  /** By status. With more than one of them the handler says which. */
+  /** By status. If there are several, the handler chooses one. */
   readonly answers: Readonly<Record<number, AnswerSpec>>
-  /** What it may be refused with beside what everything may be refused with. */
+  /** Error codes of this operation, in addition to those that every operation has. */
   readonly refusals?: readonly RefusalCode[]
-  /** `query` is shown in the address, where nothing can be asked without one. */
+  /** `query` is used in the example URL of operations that require a query. */
   readonly examples?: { readonly body?: unknown; readonly answer?: unknown; readonly query?: string }
 }
 
 export type OperationTable = Readonly<Record<string, OperationSpec>>
 
 type OutputOf<Schema> = Schema extends z.ZodType ? Shape<Schema> : undefined
-/** No fields at all. */
-type Nothing = Readonly<Record<string, never>>
+/** An object without fields. */
+type NoFields = Readonly<Record<string, never>>
 type FieldOf<Spec, Name extends string, Otherwise> =
   Spec extends Readonly<Record<Name, infer Schema>> ? OutputOf<Schema> : Otherwise
 
 /** The parameters of an operation's path. */
-export type ParamsOf<Spec> = FieldOf<Spec, 'params', Nothing>
+export type ParamsOf<Spec> = FieldOf<Spec, 'params', NoFields>
 
 /** The query of an operation. */
-export type QueryOf<Spec> = FieldOf<Spec, 'query', Nothing>
+export type QueryOf<Spec> = FieldOf<Spec, 'query', NoFields>
 
 /** The body of an operation. */
 export type BodyOf<Spec> = FieldOf<Spec, 'body', undefined>
@@ -98,16 +103,16 @@ export type BodyOf<Spec> = FieldOf<Spec, 'body', undefined>
 type StatusOf<Spec extends OperationSpec> = keyof Spec['answers'] & number
 type IsOne<Union, Whole = Union> = Union extends unknown ? ([Whole] extends [Union] ? true : false) : never
 
-/** An answer under one of several statuses. */
+/** A response with one of several statuses. */
 export interface Answer<Status extends number, Body> {
   readonly status: Status
   readonly body: Body
 }
 
-/** The body that is answered, whatever the status. */
+/** The response body, for any status. */
 export type AnswerBodyOf<Spec extends OperationSpec> = OutputOf<Spec['answers'][StatusOf<Spec>]>
 
-/** What the handler of an operation answers: the body, or, where there are several statuses, the status with it. */
+/** What the handler of an operation returns: the body, or the status and the body if there are several statuses. */
 export type AnswerOf<Spec extends OperationSpec> =
   IsOne<StatusOf<Spec>> extends true
     ? AnswerBodyOf<Spec>

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { REFUSAL_CODES, type RefusalCode } from './refusals.ts'
 import { anyObject } from './common.ts'
-import { named, type Shape } from '../contract/shape.ts'
+import { named, type Shape } from './fields.ts'
 
-/** One thing that is wrong with what was sent. */
+/** One error in the request. */
 export const problemError = z.strictObject({
   pointer: z
     .string()
@@ -16,7 +16,7 @@ export type ProblemError = Shape<typeof problemError>
 export const refusalCode = named(
   'RefusalCode',
   z.enum(Object.keys(REFUSAL_CODES) as readonly RefusalCode[]),
-  'The code of a refusal.',
+  'The error code of a rejected request.',
 )
 
 export const problem = named(
@@ -29,9 +29,9 @@ export const problem = named(
     code: refusalCode,
     request_id: z.string(),
     errors: z.array(problemError).optional(),
-    run_id: z.string().optional().describe('The run that has the record.'),
+    run_id: z.string().optional().describe('The run that records the rejected request.'),
     details: anyObject.optional(),
   }),
-  'What was refused and why (RFC 9457). `code` is stable; `errors` points to fields.',
+  'Why a request was rejected (RFC 9457). `code` is stable; `errors` points to fields.',
 )
 export type Problem = Shape<typeof problem>

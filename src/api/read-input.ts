@@ -1,14 +1,105 @@
 import { z } from 'zod'
+import { isConfidential } from './fields.ts'
 import type { OperationSpec } from './operation.ts'
 import { invalid } from './refusals.ts'
-import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../domain/input.ts'
+import { fieldAt, flawsOf, valueAt } from './schema-flaws.ts'
 import { unknownFields } from '../domain/input-fields.ts'
-import { readShape } from '../contract/read-shape.ts'
+import { firstNameFlaws, type Flaw, flawed, MAX_LISTED_FLAWS, parsed, type Parsed } from '../domain/input.ts'
 
-/** Reads one part of a request: what comes out fits the schema, or the request is refused with every flaw. */
+type Issue = z.core.$ZodIssue
+type Path = readonly PropertyKey[]
+
+/**
+ * Parses a value with a schema and reports every flaw. Enum values may be given in any letter case and are converted to
+ * the spelling of the schema. `at` is the path of the value in the request, for the field names in flaws.
+ */
+export function readShape<Schema extends z.ZodType>(schema: Schema, given: unknown, at = ''): Parsed<z.output<Schema>> {
+  let read = schema.safeParse(given)
+  let spelled = given
+  // Only enum values that fail are looked up, because nearly all are spelled correctly. A discriminator decides which
+  // values are allowed inside, so several passes may be needed.
+  for (let pass = 0; !read.success && pass < SPELLING_PASSES; pass += 1) {
+    const respelled = withSchemaSpelling(read.error.issues, spelled)
+    if (respelled === spelled) break
+    spelled = respelled
+    read = schema.safeParse(spelled)
+  }
+  if (read.success) return parsed(read.data)
+  const flaws = flawsOf(read.error, given, schema)
+  const isHidden = isConfidential(schema)
+  if (at === '' && !isHidden) return flawed(flaws)
+  return flawed(
+    flaws.map((flaw) => ({
+      ...flaw,
+      field: fieldAt(at, flaw.field),
+      ...(isHidden ? { value: undefined } : {}),
+    })),
+  )
+}
+
+/** The maximum nesting of discriminated unions. */
+const SPELLING_PASSES = 3
+
+/** The value with its enum values in the spelling of the schema; the same object if nothing changed. */
+function withSchemaSpelling(issues: readonly Issue[], given: unknown): unknown {
+  const copy = copyOnWrite(given)
+  const respell = (found: readonly Issue[], at: Path): void => {
+    for (const issue of found) {
+      const path = [...at, ...issue.path]
+      if (issue.code === 'invalid_union') for (const choice of issue.errors) respell(choice, path)
+      const words = allowedWordsOf(issue)
+      if (words === null) continue
+      const word = matchingWord(valueAt(given, path), words)
+      if (word !== undefined) copy.set(path, word)
+    }
+  }
+  respell(issues, [])
+  return copy.value()
+}
+
+/** The allowed values; null if the issue is not about an enum. */
+function allowedWordsOf(issue: Issue): readonly unknown[] | null {
+  if (issue.code === 'invalid_value') return issue.values
+  return issue.code === 'invalid_union' && 'options' in issue ? issue.options : null
+}
+
+function matchingWord(value: unknown, words: readonly unknown[]): unknown {
+  if (typeof value !== 'string') return undefined
+  const lower = value.toLowerCase()
+  return words.find((word) => typeof word === 'string' && word !== value && word.toLowerCase() === lower)
+}
+
+type Container = Record<PropertyKey, unknown>
+
+/**
+ * Copies on write, so that the original stays unchanged. Each object on a path is copied once, however many changes
+ * there are.
+ */
+function copyOnWrite(given: unknown): { readonly set: (path: Path, value: unknown) => void; value: () => unknown } {
+  const copies = new Set<unknown>()
+  const frame: Container = { root: given }
+  const copiedContainer = (container: Container, name: PropertyKey): Container => {
+    const found = container[name] as Container
+    if (copies.has(found)) return found
+    const copied = (Array.isArray(found) ? [...(found as readonly unknown[])] : { ...found }) as Container
+    copies.add(copied)
+    container[name] = copied
+    return copied
+  }
+  return {
+    set: (path, value) => {
+      const names = ['root', ...path]
+      const last = names.pop() ?? 'root'
+      names.reduce(copiedContainer, frame)[last] = value
+    },
+    value: () => frame['root'],
+  }
+}
+
+/** Reads one part of a request: returns a value that fits the schema, or rejects the request with every flaw. */
 export type Reader = (given: unknown) => unknown
 
-/** The readers of an operation, made once. Null: there is nothing to read. */
+/** The readers of an operation, created once. Null: the operation has no such part. */
 export interface Readers {
   readonly params: Reader | null
   readonly query: Reader
@@ -26,7 +117,7 @@ export function readersOf(spec: OperationSpec): Readers {
         : spec.body === undefined
           ? spec.method === 'GET' || lenient
             ? null
-            : NO_FIELDS
+            : NO_BODY
           : bodyReader({ ...spec, body: spec.body }),
   }
 }
@@ -34,12 +125,14 @@ export function readersOf(spec: OperationSpec): Readers {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Where nothing is to be said, an empty object says nothing; whoever says more would not be heard, and is told so. */
-const NO_FIELDS: Reader = (given) => {
+/**
+ * An operation without a body accepts no body or an empty object; fields would have no effect, so they are rejected.
+ */
+const NO_BODY: Reader = (given) => {
   if (given === undefined) return undefined
   if (!isObject(given))
     throw invalid([{ field: '', value: undefined, message: 'takes no body', allowed: 'nothing, or {}' }])
-  const flaws = firstOf(Object.keys(given), {
+  const flaws = firstNameFlaws(Object.keys(given), {
     at: '',
     describe: (field) => ({ field, value: undefined, message: 'takes no fields', allowed: 'nothing, or {}' }),
   })
@@ -50,23 +143,23 @@ const NO_FIELDS: Reader = (given) => {
 /** Reads the body of an operation. */
 export function bodyReader(spec: OperationSpec & { readonly body: z.ZodType }): Reader {
   const read = schemaReader(spec.body)
-  const refuseStrangers = spec.facade === true ? null : strangersOf(spec.body)
+  const rejectUnknownFields = spec.facade === true ? null : unknownFieldsCheck(spec.body)
   return (given) => {
     if (given === undefined && spec.bodyOptional !== true)
       throw invalid([{ field: '', value: undefined, message: 'a body is missing', allowed: 'a JSON object' }])
     const body = given === undefined ? {} : given
     if (!isObject(body))
       throw invalid([{ field: '', value: undefined, message: 'the body must be an object', allowed: 'a JSON object' }])
-    refuseStrangers?.(body)
+    rejectUnknownFields?.(body)
     return read(body)
   }
 }
 
 /**
- * A body with many more fields than there are is refused before it is read: some of them are unknown, whatever else is
- * wrong. Null: the schema takes fields of any name.
+ * Rejects a body with far more fields than the schema has before parsing it, because some must be unknown. Null: the
+ * schema accepts arbitrary fields.
  */
-function strangersOf(schema: z.ZodType): ((body: Readonly<Record<string, unknown>>) => void) | null {
+function unknownFieldsCheck(schema: z.ZodType): ((body: Readonly<Record<string, unknown>>) => void) | null {
   const { properties = {}, additionalProperties } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   const known = Object.keys(properties)
   if (additionalProperties !== false) return null
@@ -75,7 +168,7 @@ function strangersOf(schema: z.ZodType): ((body: Readonly<Record<string, unknown
   }
 }
 
-/** Reads what fits a schema, or refuses the request. */
+/** Parses a value with a schema, or rejects the request. */
 export function schemaReader<Schema extends z.ZodType>(schema: Schema): (given: unknown) => z.output<Schema> {
   return (given) => {
     const read = readShape(schema, given)
@@ -92,17 +185,17 @@ function propertiesOf(schema: z.ZodType): Readonly<Record<string, JsonSchema>> {
 }
 
 /**
- * Parameters of the address are texts; those that the schema wants as numbers or flags are made so. Where a reader is
- * lenient, those that nobody knows are passed over.
+ * URL parameters are texts; those that the schema expects as numbers or booleans are converted. A lenient reader
+ * ignores unknown parameters.
  */
 function textReader(schema: z.ZodType, lenient = false): Reader {
   const kinds = new Map(Object.entries(propertiesOf(schema)).map(([name, property]) => [name, kindsOf(property)]))
   const read = schemaReader(schema)
-  // Most requests have none, and what is read of nothing is always the same.
+  // Most requests have no parameters, and the result for none is always the same.
   const none = schema.safeParse({})
   return (given) => {
     const texts = given as Readonly<Record<string, string | readonly string[]>>
-    // Without a prototype, `__proto__` is a name like any other.
+    // Without a prototype, `__proto__` is an ordinary name.
     const values = Object.create(null) as Record<string, unknown>
     const flaws: Flaw[] = []
     const names = lenient ? Object.keys(texts).filter((name) => kinds.has(name)) : Object.keys(texts)
@@ -119,9 +212,9 @@ function textReader(schema: z.ZodType, lenient = false): Reader {
 }
 
 function kindsOf(property: JsonSchema): ReadonlySet<string> {
-  const own = typeof property.type === 'string' ? [property.type] : []
+  const copiedContainer = typeof property.type === 'string' ? [property.type] : []
   const choices = (property.anyOf ?? []).flatMap((choice) => [...kindsOf(choice)])
-  return new Set([...own, ...choices])
+  return new Set([...copiedContainer, ...choices])
 }
 
 function valueOf(text: string, kinds: ReadonlySet<string> | undefined): unknown {

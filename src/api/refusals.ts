@@ -1,6 +1,6 @@
 import { describeFlaw, MAX_LISTED_FLAWS, type Flaw } from '../domain/input.ts'
 
-/** Every way in which a request is refused, with the HTTP status it has on the wire. */
+/** Every error code of a rejected request, with its HTTP status. */
 export const REFUSAL_CODES = {
   VALIDATION: 400,
   MALFORMED: 400,
@@ -53,68 +53,68 @@ export const REFUSAL_CODES = {
 } as const
 export type RefusalCode = keyof typeof REFUSAL_CODES
 
-/** What each refusal is called, whatever the request was about. */
+/** The title of each error code. */
 export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
-  VALIDATION: 'The request is not valid',
-  MALFORMED: 'The request cannot be read',
+  VALIDATION: 'The request is invalid',
+  MALFORMED: 'The request cannot be parsed',
   BATCH_TOO_LARGE: 'The batch has too many tasks',
-  UNAUTHENTICATED: 'A key is needed',
-  BAD_SIGNATURE: 'The signature is not good',
-  FORBIDDEN: 'The permission is missing',
+  UNAUTHENTICATED: 'Authentication is required',
+  BAD_SIGNATURE: 'The signature is invalid',
+  FORBIDDEN: 'A permission is missing',
   FOREIGN_ORIGIN: 'The request comes from another origin',
   CSRF: 'The CSRF token is missing or wrong',
-  GUARD_RAIL: 'The guard rails of the key do not allow it',
-  LINEAGE_DEPTH: 'Too many runs have woken one another',
-  LINEAGE_LOOP: 'A run would wake what it comes from',
-  NOT_FOUND: 'There is no such thing',
-  METHOD_NOT_ALLOWED: 'The method is not allowed here',
-  REQUEST_TIMEOUT: 'The request took too long to come',
-  CONFLICT: 'It does not fit the present state',
-  CONCURRENCY_LIMIT: 'The schedule is full',
+  GUARD_RAIL: 'The restrictions of the key do not allow it',
+  LINEAGE_DEPTH: 'The chain of runs that triggered each other is too long',
+  LINEAGE_LOOP: 'A run would trigger its own origin',
+  NOT_FOUND: 'Not found',
+  METHOD_NOT_ALLOWED: 'The method is not allowed',
+  REQUEST_TIMEOUT: 'The request took too long to arrive',
+  CONFLICT: 'The request conflicts with the current state',
+  CONCURRENCY_LIMIT: 'The schedule is at its concurrency limit',
   NOT_RETRYABLE: 'The run cannot be retried',
   ALREADY_ENDED: 'It has already ended',
-  PENDING_APPROVAL: 'The schedule waits for approval',
-  WORKER_LOST: 'The worker is not known any more',
-  STALE_VERSION: 'It has been changed since',
+  PENDING_APPROVAL: 'The schedule is waiting for approval',
+  WORKER_LOST: 'The worker is no longer registered',
+  STALE_VERSION: 'The object has changed since that version',
   BODY_TOO_LARGE: 'The body is too large',
-  URL_TOO_LONG: 'The address is too long',
+  URL_TOO_LONG: 'The URL is too long',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON',
-  MISDIRECTED: 'The Host is not one of this server',
-  IDEMPOTENCY_MISMATCH: 'The idempotency key was used for something else',
-  RULE_TOO_DENSE: 'The rule is too dense to be evaluated',
-  SIMULATION_LIMIT: 'The simulation takes too much',
+  MISDIRECTED: 'The Host header does not name this server',
+  IDEMPOTENCY_MISMATCH: 'The idempotency key was used for a different request',
+  RULE_TOO_DENSE: 'The rule is too dense to evaluate',
+  SIMULATION_LIMIT: 'The simulation is too large',
   SESSION_QUEUE_FULL: "The session's queue is full",
   QUEUE_FULL: 'The queue is full',
-  RUNS_PER_DAY: "The org's runs of the day are used up",
+  RUNS_PER_DAY: "The org's daily run limit is reached",
   BUDGET: 'The budget is used up',
-  COMPUTE_BUSY: 'Too many previews and forecasts wait',
-  SIMULATION_BUSY: 'Too many simulations wait',
+  COMPUTE_BUSY: 'Too many previews and forecasts are waiting',
+  SIMULATION_BUSY: 'Too many simulations are waiting',
   RATE_LIMITED: 'Too many requests',
-  GUARD_RAIL_RATE: 'The guard rails of the key do not allow it so soon',
+  GUARD_RAIL_RATE: 'A rate limit of the restricted key is reached',
   HEADERS_TOO_LARGE: 'The headers are too large',
-  DROPPED: 'The run was pushed out of its queue',
-  STALE: 'The message came too late',
+  DROPPED: 'The run was dropped from its queue',
+  STALE: 'The message arrived too late',
   LANE_CLEARED: 'The session was reset',
-  INTERNAL: 'Something went wrong here',
-  SECRET_KEY: 'The key of the secrets is missing',
-  DRAINING: 'The node is going down',
-  BUSY: 'The queue of requests is full',
-  TOO_MANY_CONNECTIONS: 'Too many are connected',
-  ANSWERS_FULL: 'Too many large answers are being sent',
-  NOT_STARTED: 'The node is not up yet',
-  DATABASE_AWAY: 'The database is away',
+  INTERNAL: 'Internal error',
+  SECRET_KEY: 'The encryption key for secrets is missing',
+  DRAINING: 'The node is shutting down',
+  BUSY: 'The request queue is full',
+  TOO_MANY_CONNECTIONS: 'Too many connections',
+  ANSWERS_FULL: 'Too many large responses are being sent',
+  NOT_STARTED: 'The node is not running',
+  DATABASE_AWAY: 'The database is unavailable',
 }
 
-export interface RefusalFacts {
+export interface RefusalOptions {
   readonly flaws?: readonly Flaw[]
-  /** The run that keeps the record of it. */
+  /** The run that records the rejected request. */
   readonly runId?: string
   readonly retryAfterMs?: number | null
   readonly details?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
 }
 
-/** What a service throws instead of doing what it was asked: nothing was changed but what `runId` names. */
+/** A rejected request: a service throws it and has changed nothing except the run that `runId` names. */
 export class Refusal extends Error {
   readonly code: RefusalCode
   readonly status: number
@@ -123,19 +123,19 @@ export class Refusal extends Error {
   readonly retryAfterMs: number | null
   readonly details: Readonly<Record<string, unknown>>
 
-  constructor(code: RefusalCode, message: string, facts: RefusalFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'Refusal'
     this.code = code
     this.status = REFUSAL_CODES[code]
-    this.flaws = facts.flaws ?? []
-    this.runId = facts.runId ?? null
-    this.retryAfterMs = facts.retryAfterMs ?? null
-    this.details = facts.details ?? {}
+    this.flaws = options.flaws ?? []
+    this.runId = options.runId ?? null
+    this.retryAfterMs = options.retryAfterMs ?? null
+    this.details = options.details ?? {}
   }
 }
 
-/** The session's queue is full and its policy drops the newcomer. */
+/** The session's queue is full and its policy rejects the new message. */
 export class ErrQueueFull extends Refusal {
   constructor(runId: string) {
     super('SESSION_QUEUE_FULL', `The session's queue is full; the message is kept as rejected run ${runId}`, { runId })
@@ -143,33 +143,33 @@ export class ErrQueueFull extends Refusal {
   }
 }
 
-/** The run was pushed out of its session's queue by a newer one. */
+/** A newer run displaced the run from its session's queue. */
 export class ErrQueueDropped extends Refusal {
   constructor(runId: string) {
-    super('DROPPED', `Run ${runId} was pushed out of its session's full queue`, { runId })
+    super('DROPPED', `Run ${runId} was dropped: a newer one took its place in the session's full queue`, { runId })
     this.name = 'ErrQueueDropped'
   }
 }
 
-/** The message was sent before /stopall and surfaced after it. */
+/** The message was sent before /stopall and arrived after it. */
 export class ErrMessageStale extends Refusal {
   constructor(runId: string) {
-    super('STALE', `Run ${runId} was sent before /stopall and does not run`, { runId })
+    super('STALE', `Run ${runId} did not start: its message was sent before /stopall`, { runId })
     this.name = 'ErrMessageStale'
   }
 }
 
-/** The node is going down and takes no new work. */
+/** The node is shutting down and accepts no new work. */
 export class ErrGatewayDraining extends Refusal {
   constructor() {
-    super('DRAINING', 'This node is draining and takes no new work; try another node or again later', {
+    super('DRAINING', 'This node is draining and accepts no new work; use another node or retry later', {
       retryAfterMs: 5_000,
     })
     this.name = 'ErrGatewayDraining'
   }
 }
 
-/** Too many requests of the org wait to be carried out, or this one has waited too long. Nothing was accepted. */
+/** Too many requests of the org are waiting, or this one has waited too long. Nothing was accepted. */
 export class ErrGatewayBusy extends Refusal {
   constructor() {
     super('BUSY', 'Too many requests of this org are waiting; try again in a few seconds', { retryAfterMs: 5_000 })
@@ -180,19 +180,21 @@ export class ErrGatewayBusy extends Refusal {
 /** The session was reset while the run waited. */
 export class ErrLaneCleared extends Refusal {
   constructor(runId: string) {
-    super('LANE_CLEARED', `Run ${runId} was cleared by a reset of its session`, { runId })
+    super('LANE_CLEARED', `Run ${runId} was cancelled by a reset of its session`, { runId })
     this.name = 'ErrLaneCleared'
   }
 }
 
-/** A refusal of bad input, with every flaw in it. */
+/** The error for invalid input, with every flaw. */
 export const invalid = (flaws: readonly Flaw[]): Refusal =>
-  new Refusal(flaws.length > 0 && flaws.every(isTooDense) ? 'RULE_TOO_DENSE' : 'VALIDATION', listed(flaws), { flaws })
+  new Refusal(flaws.length > 0 && flaws.every(isTooDense) ? 'RULE_TOO_DENSE' : 'VALIDATION', describeFlaws(flaws), {
+    flaws,
+  })
 
 const isTooDense = (flaw: Flaw): boolean => flaw.isTooDense === true
 
-/** A message about a thousand flaws must not be a thousand lines. */
-function listed(flaws: readonly Flaw[]): string {
+/** Caps the number of flaws in the message. */
+function describeFlaws(flaws: readonly Flaw[]): string {
   const described = flaws.slice(0, MAX_LISTED_FLAWS + 1).map(describeFlaw)
   const more = flaws.length - described.length
   return [...described, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')

@@ -3,11 +3,11 @@ import { z } from 'zod'
 /** A schema with named fields: a body, or a query. */
 export type ObjectSchema = z.ZodObject
 
-/** One field of a schema as plain data, for what is generated from it: options of a command, inputs of a form. */
+/** One field of a schema as plain data, for generated code: options of a command, inputs of a form. */
 export interface SchemaField {
   readonly name: string
   readonly kind: 'text' | 'words' | 'whole' | 'number' | 'boolean' | 'time' | 'list' | 'json'
-  /** The allowed words of a closed list. */
+  /** The allowed values of an enum. */
   readonly words: readonly string[]
   readonly min: number | null
   readonly max: number | null
@@ -18,14 +18,14 @@ type JsonSchema = z.core.JSONSchema.BaseSchema
 
 type Described = Omit<SchemaField, 'name'>
 
-/** Schemas share fields, and describing one takes time. */
-const DESCRIBED = new WeakMap<z.core.$ZodType, Described>()
+/** Cached, because schemas share fields and describing one is slow. */
+const FIELD_CACHE = new WeakMap<z.core.$ZodType, Described>()
 
-/** The fields of a schema, in its order. */
+/** The fields of a schema, in declaration order. */
 export const fieldsOf = ({ shape }: ObjectSchema): readonly SchemaField[] =>
   Object.entries<z.core.$ZodType>(shape).map(([name, field]) => {
-    const described = DESCRIBED.get(field) ?? describe(field)
-    DESCRIBED.set(field, described)
+    const described = FIELD_CACHE.get(field) ?? describe(field)
+    FIELD_CACHE.set(field, described)
     return { name, ...described }
   })
 
@@ -42,7 +42,7 @@ function describe(field: z.core.$ZodType): Described {
   }
 }
 
-/** What a value may be beside null. */
+/** The alternatives of a value, except null. */
 const choicesOf = (property: JsonSchema): readonly JsonSchema[] =>
   (property.anyOf ?? [property]).flatMap((one) =>
     one.anyOf === undefined ? (one.type === 'null' ? [] : [one]) : choicesOf(one),
@@ -55,10 +55,10 @@ function kindOf(choices: readonly JsonSchema[]): SchemaField['kind'] {
   if (first.enum !== undefined) return 'words'
   if (first.type === 'array') return isText(first.items) ? 'list' : 'json'
   // A boolean that may be null has both types.
-  return KINDS[[first.type].flat().find((type) => type !== 'null') ?? ''] ?? 'json'
+  return FIELD_KINDS[[first.type].flat().find((type) => type !== 'null') ?? ''] ?? 'json'
 }
 
-const KINDS: Readonly<Partial<Record<string, SchemaField['kind']>>> = {
+const FIELD_KINDS: Readonly<Partial<Record<string, SchemaField['kind']>>> = {
   string: 'text',
   integer: 'whole',
   number: 'number',
@@ -68,7 +68,7 @@ const KINDS: Readonly<Partial<Record<string, SchemaField['kind']>>> = {
 const isText = (items: JsonSchema['items']): boolean =>
   typeof items === 'object' && !Array.isArray(items) && choicesOf(items).some(({ type }) => type === 'string')
 
-/** The bounds of a number; those of numbers in general are none. */
+/** The bounds of a number; the bounds of all safe integers count as none. */
 function boundsOf({ minimum = -Infinity, maximum = Infinity }: JsonSchema): Pick<SchemaField, 'min' | 'max'> {
   return {
     min: minimum <= Number.MIN_SAFE_INTEGER ? null : minimum,

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import type { Desk } from './remote/talk.ts'
+import type { CliContext } from './remote/call.ts'
 
-type Add = (command: Command, desk: Desk) => void
+type Add = (command: Command, cli: CliContext) => void
 
-/** A command of the program: its usage, what it is for, and what adds its own commands or options. */
+/** A top-level command. `load` imports the module that adds its subcommands and options. */
 interface Entry {
   readonly usage: string
   readonly about: string
@@ -13,7 +13,7 @@ interface Entry {
 type NameIn<Usage extends string> = Usage extends `${infer Name} ${string}` ? Name : Usage
 type AddIn<Usage extends string> = `add${Capitalize<NameIn<Usage>>}`
 
-/** The module exports `add` and the name of the command: `addServe` adds what belongs to `serve`. */
+/** Expects the module of command `serve` to export `addServe`. */
 const entry = <Usage extends string>(
   usage: Usage,
   about: string,
@@ -27,102 +27,114 @@ const entry = <Usage extends string>(
   },
 })
 
-/** The commands, in the order and under the headings in which they are listed. */
+/** The commands by help heading, in the order of the help. */
 const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
-  'The server': [
+  Server: [
     entry('serve', 'run the engine and the API in this process', () => import('./serve-commands.ts')),
     entry('migrate', 'migrate the database to this version', () => import('./serve-commands.ts')),
     entry(
       'login',
-      'create a link that signs in to the console, once, within ten minutes',
-      () => import('./commands/login.ts'),
+      'create a one-time sign-in link for the console, valid for 10 minutes',
+      () => import('../features/access/cli.ts'),
     ),
-    entry('whoami', 'show the key in use and its permissions', () => import('./commands/login.ts')),
-    entry('doctor', 'find problems, and show what to do about them', () => import('./commands/doctor.ts')),
+    entry('whoami', 'show the key in use and its permissions', () => import('../features/access/cli.ts')),
+    entry('doctor', 'find problems and show how to fix them', () => import('./doctor/doctor.ts')),
   ],
-  Work: [
-    entry('schedules', 'manage schedules', () => import('./commands/schedules.ts')),
+  Automation: [
+    entry('schedules', 'manage schedules', () => import('../features/schedules/cli.ts')),
     entry(
       'backfills',
-      'list and cancel backfills; schedules backfill begins one',
-      () => import('./commands/backfills.ts'),
+      'list and cancel backfills; start one with schedules backfill',
+      () => import('../features/backfill/cli.ts'),
     ),
-    entry('import', 'import schedules of other schedulers', () => import('../features/import/cli.ts')),
-    entry('apply', 'apply agents, targets, schedules and budgets from YAML files', () => import('./commands/apply.ts')),
+    entry('import', 'import schedules from other schedulers', () => import('../features/import/cli.ts')),
+    entry(
+      'apply',
+      'apply agents, targets, schedules and budgets from YAML files',
+      () => import('../features/as-code/cli.ts'),
+    ),
     entry(
       'export',
       'export agents, targets, schedules and budgets as YAML for apply',
-      () => import('./commands/export.ts'),
+      () => import('../features/as-code/cli.ts'),
     ),
-    entry('tasks', 'submit, list and cancel tasks', () => import('./commands/tasks.ts')),
-    entry('runs', 'list, cancel, retry and watch runs', () => import('./commands/runs.ts')),
+    entry('tasks', 'submit, list and cancel tasks', () => import('../features/tasks/cli.ts')),
+    entry('runs', 'list, cancel, retry and watch runs', () => import('../features/runs/cli.ts')),
     entry(
       'explain <what>',
-      'explain a run, task, schedule … by its id, or a time',
-      () => import('./commands/explain.ts'),
+      'explain a run, task or schedule by its id, or what happened at a time',
+      () => import('../features/explain/cli.ts'),
     ),
-    entry('sessions', 'manage sessions, and send messages', () => import('./commands/sessions.ts')),
+    entry('sessions', 'manage sessions and send messages', () => import('../features/sessions/cli.ts')),
     entry(
       'chat <agent>',
-      'chat with an agent: /stop, /stopall, /schedule turns the last answer into a schedule, Ctrl-D ends',
-      () => import('./commands/chat.ts'),
+      'chat with an agent: /stop, /stopall, /schedule to create a schedule from the last answer, Ctrl-D to quit',
+      () => import('../features/sessions/cli-chat.ts'),
     ),
     entry('agents', 'manage agents', () => import('../features/agents/cli.ts')),
-    entry('heartbeat', 'manage heartbeats of agents', () => import('./commands/heartbeat.ts')),
-    entry('budgets', 'manage budgets', () => import('./commands/budgets.ts')),
-    entry('providers', 'manage providers, whose quotas agents share', () => import('./commands/providers.ts')),
-    entry('targets', 'manage targets of results', () => import('./commands/targets.ts')),
-    entry('channels', 'manage channels: Telegram, Slack and signed webhooks', () => import('./commands/channels.ts')),
-    entry('secrets', 'manage secrets, which agents may send', () => import('./commands/secrets.ts')),
+    entry('heartbeat', 'manage agent heartbeats', () => import('../features/heartbeats/cli.ts')),
+    entry('budgets', 'manage budgets', () => import('../features/budgets/cli.ts')),
+    entry(
+      'providers',
+      'manage providers and the quotas that agents share',
+      () => import('../features/providers/cli.ts'),
+    ),
+    entry('targets', 'manage delivery targets', () => import('../features/targets/cli.ts')),
+    entry(
+      'channels',
+      'manage channels: Telegram, Slack and signed webhooks',
+      () => import('../features/channels/cli.ts'),
+    ),
+    entry('secrets', 'manage secrets for agents', () => import('../features/secrets/cli.ts')),
   ],
-  Operation: [
-    entry('stats', 'show outcomes and queues', () => import('./commands/stats.ts')),
-    entry('deliveries', 'list and retry deliveries of results', () => import('./commands/deliveries.ts')),
-    entry('alerts', 'list alerts', () => import('./commands/deliveries.ts')),
-    entry('events', 'follow events', () => import('./commands/events.ts')),
-    entry('lanes', 'list and resize lanes', () => import('./commands/lanes.ts')),
-    entry('nodes', 'list the server processes', () => import('./commands/lanes.ts')),
+  Operations: [
+    entry('stats', 'show run outcomes and queues', () => import('../features/stats/cli.ts')),
+    entry('deliveries', 'list and retry deliveries', () => import('../features/deliveries/cli.ts')),
+    entry('alerts', 'list alerts', () => import('../features/deliveries/cli.ts')),
+    entry('events', 'follow events', () => import('../features/events/cli.ts')),
+    entry('lanes', 'list and resize lanes', () => import('../features/lanes/cli.ts')),
+    entry('nodes', 'list server nodes', () => import('../features/lanes/cli.ts')),
     entry(
       'worker [program...]',
       'run a worker for agents whose executor is worker',
-      () => import('./commands/worker.ts'),
+      () => import('../features/workers/cli.ts'),
     ),
-    entry('workers', 'list connected workers', () => import('./commands/worker.ts')),
+    entry('workers', 'list connected workers', () => import('../features/workers/cli.ts')),
     entry('mcp', 'serve MCP tools on stdin and stdout', () => import('./mcp.ts')),
     entry(
       'config',
       'show and change settings of the running deployment (operator only)',
       () => import('../features/config/cli.ts'),
     ),
-    entry('audit', 'list changes, and verify the audit chain', () => import('./commands/audit.ts')),
+    entry('audit', 'list changes and verify the audit chain', () => import('../features/audit/cli.ts')),
   ],
-  'People and programs': [
-    entry('keys', 'manage API keys', () => import('./commands/keys.ts')),
-    entry('orgs', 'manage orgs (operator only)', () => import('./commands/orgs.ts')),
-    entry('members', 'manage members of an org', () => import('./commands/members.ts')),
+  Access: [
+    entry('keys', 'manage API keys', () => import('../features/access/cli.ts')),
+    entry('orgs', 'manage orgs (operator only)', () => import('../features/access/cli.ts')),
+    entry('members', 'manage members of an org', () => import('../features/access/cli.ts')),
   ],
   'Without a server': [
     entry('simulate', 'simulate schedules over a window of time', () => import('../features/simulation/cli.ts')),
-    entry('cron', 'evaluate cron expressions', () => import('./commands/cron.ts')),
+    entry('cron', 'evaluate cron expressions', () => import('./cron.ts')),
     entry('completion <shell>', 'print a completion script: bash, zsh or fish', loadCompletion),
   ],
 }
 
 async function loadCompletion(): Promise<{ readonly addCompletion: Add }> {
   const { completionOf } = await import('./completion.ts')
-  return { addCompletion: completionOf((desk) => describeCommands(new Command('escapement'), desk)) }
+  return { addCompletion: completionOf((cli) => describeCommands(new Command('escapement'), cli)) }
 }
 
 /**
- * Adds every command to the program. What is behind a command is loaded only if its name is among the words: all of it,
- * with the schemas that options come from, takes longer than most commands.
+ * Adds every command to the program. Loads the module of a command only if `words` contains its name, because loading all
+ * modules, with the schemas that define the options, takes longer than most commands run.
  */
-export async function describeCommands(program: Command, desk: Desk, words?: readonly string[]): Promise<Command> {
+export async function describeCommands(program: Command, cli: CliContext, words?: readonly string[]): Promise<Command> {
   for (const [heading, entries] of Object.entries(COMMANDS)) {
     program.commandsGroup(`${heading}:`)
     for (const { usage, about, load } of entries) {
       const command = program.command(usage).description(about)
-      if (words?.includes(command.name()) ?? true) (await load())(command, desk)
+      if (words?.includes(command.name()) ?? true) (await load())(command, cli)
     }
   }
   return program

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import type { Desk } from './remote/talk.ts'
+import type { CliContext } from './remote/call.ts'
 import { EXIT, write } from './terminal.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
-/** One place in the tree of commands: the words that lead there, and what can follow. */
-interface Stop {
+/** A node in the command tree: the words that lead to it, and the candidates after them. */
+interface CommandNode {
   readonly words: readonly string[]
-  readonly follow: readonly Candidate[]
+  readonly candidates: readonly Candidate[]
 }
 
 interface Candidate {
@@ -16,35 +16,38 @@ interface Candidate {
   readonly about: string
 }
 
-/** `escapement completion SHELL`: a script that completes commands and options of the whole program. */
+/** `escapement completion SHELL`: prints a script that completes all commands and options. */
 export const completionOf =
-  (whole: (desk: Desk) => Promise<Command>) =>
-  (command: Command, desk: Desk): void => {
+  (loadProgram: (cli: CliContext) => Promise<Command>) =>
+  (command: Command, cli: CliContext): void => {
     command.action(async (shell: string) => {
       if (isShell(shell)) {
-        await write(desk.terminal.stdout, scriptFor(shell, stopsOf(await whole(desk), [])))
-        desk.settle(EXIT.ok)
+        await write(cli.terminal.stdout, scriptFor(shell, commandNodesOf(await loadProgram(cli), [])))
+        cli.settle(EXIT.ok)
         return
       }
-      const message = `"${shell}" is no shell that is known here. Allowed: ${SHELLS.join(', ')}`
-      await write(desk.terminal.stderr, `${message}\n`)
-      desk.settle(EXIT.usage)
+      const message = `Unknown shell "${shell}". Allowed: ${SHELLS.join(', ')}`
+      await write(cli.terminal.stderr, `${message}\n`)
+      cli.settle(EXIT.usage)
     })
   }
 
 const isShell = (text: string): text is Shell => (SHELLS as readonly string[]).includes(text)
 
-function stopsOf(command: Command, words: readonly string[]): readonly Stop[] {
+function commandNodesOf(command: Command, words: readonly string[]): readonly CommandNode[] {
   const follow = [
     ...command.commands.map((one) => ({ word: one.name(), about: one.description() })),
     ...command.options.flatMap(({ long, description, hidden }) =>
       typeof long === 'string' && !hidden ? [{ word: long, about: description }] : [],
     ),
   ]
-  return [{ words, follow }, ...command.commands.flatMap((one) => stopsOf(one, [...words, one.name()]))]
+  return [
+    { words, candidates: follow },
+    ...command.commands.flatMap((one) => commandNodesOf(one, [...words, one.name()])),
+  ]
 }
 
-function scriptFor(shell: Shell, stops: readonly Stop[]): string {
+function scriptFor(shell: Shell, stops: readonly CommandNode[]): string {
   switch (shell) {
     case 'bash':
       return bashScript(stops)
@@ -55,10 +58,10 @@ function scriptFor(shell: Shell, stops: readonly Stop[]): string {
   }
 }
 
-/** The words before the cursor lead to a stop; arguments and options on the way are passed over. */
-const bashScript = (stops: readonly Stop[]): string =>
+/** Finds the stop from the words before the cursor; skips arguments and options between them. */
+const bashScript = (stops: readonly CommandNode[]): string =>
   [
-    '# escapement completion: source it, or keep it where your shell looks for completions',
+    '# escapement completion: source this file, or save it in the completions directory of your shell',
     '_escapement() {',
     '  local current="${COMP_WORDS[COMP_CWORD]}" stop="" word follow',
     '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
@@ -69,7 +72,7 @@ const bashScript = (stops: readonly Stop[]): string =>
     '    esac',
     '  done',
     '  case "$stop" in',
-    ...stops.map(({ words, follow }) => {
+    ...stops.map(({ words, candidates: follow }) => {
       const stop = words.length === 0 ? '' : `/${words.join('/')}`
       return `    "${stop}") follow="${follow.map(({ word }) => word).join(' ')}" ;;`
     }),
@@ -80,18 +83,20 @@ const bashScript = (stops: readonly Stop[]): string =>
     '',
   ].join('\n')
 
-const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
-function fishScript(stops: readonly Stop[]): string {
-  const lines = stops.flatMap(({ words, follow }) => {
+function fishScript(stops: readonly CommandNode[]): string {
+  const lines = stops.flatMap(({ words, candidates: follow }) => {
     const inside = words.map((word) => `__fish_seen_subcommand_from ${word}`)
     const children = follow.filter(({ word }) => !word.startsWith('--')).map(({ word }) => word)
     const outside = children.length === 0 ? [] : [`not __fish_seen_subcommand_from ${children.join(' ')}`]
-    const place = quoted([...inside, ...outside].join('; and ') || 'true')
+    const condition = fishQuoted([...inside, ...outside].join('; and ') || 'true')
     return follow.map(({ word, about }) => {
       const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-f -a ${word}`
-      return `complete -c escapement -n ${place} ${what} -d ${quoted(about)}`
+      return `complete -c escapement -n ${condition} ${what} -d ${fishQuoted(about)}`
     })
   })
-  return ['# escapement completion: keep it in ~/.config/fish/completions/escapement.fish', ...lines, ''].join('\n')
+  return ['# escapement completion: save this file as ~/.config/fish/completions/escapement.fish', ...lines, ''].join(
+    '\n',
+  )
 }

@@ -1,17 +1,18 @@
 #!/usr/bin/env node
-// Without a handler Node opens its debugger on SIGUSR1, and the others end the process. Nothing is imported before they
-// are installed: imports are loaded ahead of the first line, and that is long enough for a signal to arrive.
+// Without handlers, SIGUSR1 opens Node's debugger and the other signals end the process. Handlers are installed before any
+// import, because a signal may arrive while modules load.
 process.on('SIGUSR1', () => undefined)
 
 const isServer = process.argv[2] === 'serve'
-const early: ('SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGUSR1')[] = []
-let hear = (signal: (typeof early)[number]): void => void early.push(signal)
-// Every other command is ended by them, as anybody would expect.
+const earlySignals: ('SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGUSR1')[] = []
+let deliverNotification = (signal: (typeof earlySignals)[number]): void => void earlySignals.push(signal)
+// Other commands end on these signals, which is the default.
 if (isServer)
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const) process.on(signal, () => hear(signal))
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const)
+    process.on(signal, () => deliverNotification(signal))
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever read our output has seen enough, as in `… | head`, or has closed the terminal. A server has more to do.
+  // The reader of the output is gone (`… | head`, a closed terminal). A server keeps running.
   if ((error.code === 'EPIPE' || error.code === 'EIO') && isServer) return
   if (error.code === 'EPIPE') process.exit(0)
   throw error
@@ -27,10 +28,10 @@ if (isServer) {
 }
 
 const { runCli } = await import('./program.ts')
-const { systemNow } = await import('./clock.ts')
+const { systemNow } = await import('./output/times.ts')
 
 process.exitCode = await runCli(process.argv.slice(2), {
-  // Looked at only by who reads it: looking makes a pipe answer "try again", also to the shell that shares it with us.
+  // Lazy: opening stdin makes a shared pipe non-blocking, which also breaks reads of the shell.
   get stdin() {
     return process.stdin
   },
@@ -39,10 +40,10 @@ process.exitCode = await runCli(process.argv.slice(2), {
   now: systemNow,
   signals: {
     listen: (listener) => {
-      hear = listener
-      for (const signal of early.splice(0)) listener(signal)
+      deliverNotification = listener
+      for (const signal of earlySignals.splice(0)) listener(signal)
     },
   },
 })
-// A server is over when it says so, whatever else would keep the process.
+// Ends the process although timers or sockets may still be open.
 if (isServer) process.exit()

@@ -1,47 +1,47 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { EscapementError } from '../client/errors.ts'
-import { bodyOf, send, type Outgoing } from '../client/request.ts'
-import { refusedWith, type ToolResult } from '../mcp/results.ts'
-import { remote, type Desk, type Talk } from './remote/talk.ts'
+import { responseBody, sendRequest, type Outgoing } from '../client/request.ts'
+import { refusalResult, type ToolResult } from '../server/mcp/results.ts'
+import { remote, type CliContext, type CliCall } from './remote/call.ts'
 import { EXIT, write, type ExitCode } from './terminal.ts'
 
-/** Where the server answers MCP itself. */
+/** The MCP endpoint of the server. */
 const TARGET = '/mcp'
 const TIMEOUT_MS = 60_000
 
-/** `escapement mcp`: the tools of a server for a client that speaks MCP over pipes. */
-export function addMcp(command: Command, desk: Desk): void {
-  remote(desk, command, { work: (talk) => serve(talk, desk.version) })
+/** `escapement mcp`: offers the tools of a server to an MCP client over stdin and stdout. */
+export function addMcp(command: Command, cli: CliContext): void {
+  remote(cli, command, { work: (call) => serve(call, cli.version) })
 }
 
-async function serve(talk: Talk, version: string): Promise<ExitCode> {
-  const { stdin, stdout } = talk.terminal
-  // Loaded by whoever needs it: every other command would wait for it.
+async function serve(call: CliCall, version: string): Promise<ExitCode> {
+  const { stdin, stdout } = call.terminal
+  // Loaded here, so that other commands start without it.
   const { serveTools } = await import('../server/mcp/stdio.ts')
-  await complain(talk, `Serving the tools of ${talk.url} on stdin and stdout.`)
+  await printNotice(call, `Serving the tools of ${call.url} on stdin and stdout.`)
   await serveTools({
     ...{ stdin, stdout, version },
-    call: (name, input) => forward(talk, name, input),
-    failed: (error) => void complain(talk, error.message),
+    call: (name, input) => callTool(call, name, input),
+    failed: (error) => void printNotice(call, error.message),
   })
   return EXIT.ok
 }
 
-/** What people should know goes to stderr: stdout belongs to the protocol. */
-const complain = ({ terminal, json }: Talk, message: string): Promise<void> =>
+/** Messages for people go to stderr, because stdout carries the protocol. */
+const printNotice = ({ terminal, json }: CliCall, message: string): Promise<void> =>
   write(terminal.stderr, json ? `${JSON.stringify({ message })}\n` : `${message}\n`)
 
-interface RpcAnswer {
+interface RpcResponse {
   readonly result?: ToolResult
   readonly error?: { readonly message: string }
 }
 
 /**
- * Has the server carry the tool out. It decides there what the key may do, as it does for everybody who comes to /mcp; a
- * call whose answer was lost is repeated under its key, and done once.
+ * Calls the tool on the server, which checks the permissions of the key. The idempotency key makes repeating a call safe
+ * whose response was lost.
  */
-async function forward({ url, key }: Talk, name: string, input: unknown): Promise<ToolResult> {
+async function callTool({ url, key }: CliCall, name: string, input: unknown): Promise<ToolResult> {
   const idempotencyKey = randomBytes(24).toString('hex')
   const outgoing: Outgoing = {
     ...{ method: 'POST', target: TARGET, timeoutMs: TIMEOUT_MS, repeatable: true, idempotencyKey },
@@ -53,15 +53,19 @@ async function forward({ url, key }: Talk, name: string, input: unknown): Promis
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }),
   }
   try {
-    const { result, error } = (await bodyOf(await send({ url, key }, outgoing), outgoing, [400])) as RpcAnswer
-    return result ?? refusedWith({ code: 'MALFORMED', detail: error?.message ?? 'The server gave no result' })
+    const { result, error } = (await responseBody(
+      await sendRequest({ url, key }, outgoing),
+      outgoing,
+      [400],
+    )) as RpcResponse
+    return result ?? refusalResult({ code: 'MALFORMED', detail: error?.message ?? 'The server gave no result' })
   } catch (error) {
     if (!(error instanceof EscapementError)) throw error
-    return refusedWith(problemIn(error))
+    return refusalResult(problemIn(error))
   }
 }
 
-const problemIn = (error: EscapementError): Parameters<typeof refusedWith>[0] => ({
+const problemIn = (error: EscapementError): Parameters<typeof refusalResult>[0] => ({
   ...{ code: error.code, detail: error.message, details: error.details, errors: error.errors },
   ...(error.requestId === null ? {} : { request_id: error.requestId }),
   ...(error.runId === null ? {} : { run_id: error.runId }),

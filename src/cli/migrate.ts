@@ -1,7 +1,6 @@
 import { readServerEnvironment } from '../platform/config/config.ts'
-import { openConfiguration } from '../serve/configuration.ts'
-import { bringUpToDate } from '../serve/migrate.ts'
-import { StartRefused } from '../serve/start-refused.ts'
+import { openConfiguration, StartError } from '../serve/configuration.ts'
+import { migrateDatabase } from '../serve/with-database.ts'
 import { EXIT, isTerminal, write, type ExitCode, type Terminal } from './terminal.ts'
 
 /** The flags of `escapement migrate`. */
@@ -12,7 +11,7 @@ export interface MigrateOptions {
   readonly json?: boolean
 }
 
-/** Brings the schema of the database up to this program, without serving. */
+/** Applies the missing migrations without starting a server. */
 export async function runMigrate(terminal: Terminal, options: MigrateOptions): Promise<ExitCode> {
   const { variables } = readServerEnvironment(terminal.variables)
   try {
@@ -22,11 +21,11 @@ export async function runMigrate(terminal: Terminal, options: MigrateOptions): P
       ...{ variables, cwd: terminal.cwd ?? process.cwd() },
     })
     if (isTerminal(terminal.stderr)) await write(terminal.stderr, 'Opening the database …\n')
-    const applied = await bringUpToDate(configuration)
+    const applied = await migrateDatabase(configuration)
     await write(terminal.stdout, options.json === true ? `${JSON.stringify({ applied })}\n` : sentenceOf(applied))
     return EXIT.ok
   } catch (error) {
-    if (!(error instanceof StartRefused)) throw error
+    if (!(error instanceof StartError)) throw error
     await write(terminal.stderr, `${error.message}\n`)
     return EXIT.refused
   }
@@ -34,6 +33,5 @@ export async function runMigrate(terminal: Terminal, options: MigrateOptions): P
 
 function sentenceOf(applied: readonly string[]): string {
   if (applied.length === 0) return 'The database is up to date.\n'
-  const what = applied.length === 1 ? `Migration ${applied[0] ?? ''} was` : `Migrations ${applied.join(', ')} were`
-  return `${what} applied. The database is up to date.\n`
+  return `Applied migration${applied.length === 1 ? '' : 's'} ${applied.join(', ')}. The database is up to date.\n`
 }

@@ -1,108 +1,127 @@
 import type { Command } from 'commander'
-import type { Client } from '../client/client.ts'
 import type { Page } from '../api/page.ts'
 import type { ObjectSchema } from '../api/schema-fields.ts'
-import { ifMatch, withVersion, type VersionOptions } from './commands/versions.ts'
 import type { Column } from './output/table.ts'
-import { bodyOf, namesOf, valuesOf, withBody, withFields, type FieldOption, type FieldValues } from './remote/fields.ts'
+import { commandOf, type CliContext, remote, type CliCall, UsageError } from './remote/call.ts'
+import { bodyOf, type FieldOption, type FieldValues, namesOf, valuesOf, withBody, withFields } from './remote/fields.ts'
 import type { FieldNames } from './remote/refused.ts'
 import { optionsOf, type Overrides } from './remote/schema-options.ts'
-import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from './remote/show.ts'
-import { commandOf, remote, type Desk, type Talk } from './remote/talk.ts'
+import { type Facts, type PageOptions, readPages, showResult, showList, showOne, withPages } from './remote/show.ts'
 import { EXIT } from './terminal.ts'
+import type { Client } from '../client/client.ts'
+
+export interface VersionOptions {
+  readonly ifVersion?: string
+}
+
+/** Adds `--if-version`, which refuses to overwrite a concurrent change. */
+export const withVersion = (command: Command): Command =>
+  command.option('--if-version <n>', 'fail unless this is its current version')
+
+/** The `ifMatch` option of the client, from `--if-version`. */
+export function ifMatch({ ifVersion }: VersionOptions): { readonly ifMatch?: number } {
+  if (ifVersion === undefined) return {}
+  if (!/^\d{1,15}$/.test(ifVersion))
+    throw new UsageError(`Invalid --if-version "${ifVersion}". Allowed: a whole number`)
+  return { ifMatch: Number(ifVersion) }
+}
 
 /** A command that lists. */
-export interface Listing<View> {
-  readonly columns: (talk: Talk) => readonly Column<View>[]
-  /** What to say, and to do, when there is nothing. */
+interface ListCommand<View> {
+  readonly columns: (call: CliCall) => readonly Column<View>[]
+  /** The message for an empty list. */
   readonly none: string
   readonly filter?: readonly FieldOption[]
-  readonly read: (talk: Talk, query: FieldValues, args: readonly string[]) => Promise<Page<View>>
+  readonly read: (call: CliCall, query: FieldValues, args: readonly string[]) => Promise<Page<View>>
 }
 
-export function addList<View>(desk: Desk, command: Command, { columns, none, filter = [], read }: Listing<View>): void {
-  remote<PageOptions>(desk, withPages(withFields(command, filter)), {
+export function addList<View>(
+  cli: CliContext,
+  command: Command,
+  { columns, none, filter = [], read }: ListCommand<View>,
+): void {
+  remote<PageOptions>(cli, withPages(withFields(command, filter)), {
     names: namesOf(filter),
-    work: async (talk, args, options) => {
-      const wanted = valuesOf(filter, options, talk.now)
-      const page = await readPages(talk, options, (asked) => read(talk, { ...wanted, ...asked }, args))
-      await showList(talk, page, { columns: columns(talk), none })
+    work: async (call, args, options) => {
+      const filters = valuesOf(filter, options, call.now)
+      const page = await readPages(call, options, (asked) => read(call, { ...filters, ...asked }, args))
+      await showList(call, page, { columns: columns(call), none })
     },
   })
 }
 
-/** A command that shows one. */
-export interface Showing<View> {
-  readonly facts: (talk: Talk, view: View) => Facts
-  readonly read: (talk: Talk, args: readonly string[]) => Promise<View>
+/** A command that shows one object. */
+interface GetCommand<View> {
+  readonly facts: (call: CliCall, view: View) => Facts
+  readonly read: (call: CliCall, args: readonly string[]) => Promise<View>
 }
 
-export function addGet<View>(desk: Desk, command: Command, { facts, read }: Showing<View>): void {
-  remote(desk, command, {
-    work: async (talk, args) => {
-      const view = await read(talk, args)
-      await showOne(talk, view, () => facts(talk, view))
+export function addGet<View>(cli: CliContext, command: Command, { facts, read }: GetCommand<View>): void {
+  remote(cli, command, {
+    work: async (call, args) => {
+      const view = await read(call, args)
+      await showOne(call, view, () => facts(call, view))
     },
   })
 }
 
-/** A command that creates or changes one, and shows it. */
-export interface Writing<View, Options extends object> {
+/** A command that creates or updates an object and shows it. */
+interface WriteCommand<View, Options extends object> {
   readonly kind: 'new' | 'change'
   readonly fields: readonly FieldOption[]
-  /** Of fields that have other options. */
+  /** Names of fields that options outside `fields` set. */
   readonly names?: FieldNames
-  readonly facts: (talk: Talk, view: View) => Facts
-  readonly send: (talk: Talk, body: FieldValues, given: Given<Options>) => Promise<View>
-  /** What to do next. */
+  readonly facts: (call: CliCall, view: View) => Facts
+  readonly send: (call: CliCall, body: FieldValues, written: WriteArguments<Options>) => Promise<View>
+  /** A hint on the next step. */
   readonly note?: (view: View, args: readonly string[]) => string
 }
 
-export interface Given<Options extends object> {
+interface WriteArguments<Options extends object> {
   readonly args: readonly string[]
   readonly options: Options
 }
 
 export function addWrite<View, Options extends object>(
-  desk: Desk,
+  cli: CliContext,
   command: Command,
-  { kind, fields, names, facts, send, note }: Writing<View, Options>,
+  { kind, fields, names, facts, send, note }: WriteCommand<View, Options>,
 ): void {
-  remote<Options>(desk, withBody(command, fields, kind), {
+  remote<Options>(cli, withBody(command, fields, kind), {
     names: { ...namesOf(fields), ...names },
-    work: async (talk, args, options) => {
-      const view = await send(talk, await bodyOf(talk.terminal, fields, options), { args, options })
-      await showOne(talk, view, () => facts(talk, view))
-      if (note !== undefined) await talk.note(`${note(view, args)}\n`)
+    work: async (call, args, options) => {
+      const view = await send(call, await bodyOf(call.terminal, fields, options), { args, options })
+      await showOne(call, view, () => facts(call, view))
+      if (note !== undefined) await call.note(`${note(view, args)}\n`)
     },
   })
 }
 
-/** A command that does something, and says in a sentence what came of it. */
-export interface Action<Answer, Options extends object> {
-  readonly call: (talk: Talk, args: readonly string[], options: Options) => Promise<Answer>
+/** A command that performs an action and prints its result as a sentence. */
+interface ActionCommand<Answer, Options extends object> {
+  readonly call: (call: CliCall, args: readonly string[], options: Options) => Promise<Answer>
   /** `id` is the last argument. */
-  readonly say: (answer: Answer, id: string) => string
-  /** Whether it did what it was asked for; it does unless given. */
-  readonly isDone?: (answer: Answer) => boolean
+  readonly resultText: (answer: Answer, id: string) => string
+  /** Whether the action succeeded; left out: always. */
+  readonly isSuccess?: (answer: Answer) => boolean
 }
 
 export function addAction<Answer, Options extends object = object>(
-  desk: Desk,
+  cli: CliContext,
   command: Command,
-  { call, say, isDone = () => true }: Action<Answer, Options>,
+  { call, resultText, isSuccess: isDone = () => true }: ActionCommand<Answer, Options>,
 ): void {
-  remote<Options>(desk, command, {
-    work: async (talk, args, options) => {
-      const answer = await call(talk, args, options)
-      await showDone(talk, answer, say(answer, args.at(-1) ?? ''))
+  remote<Options>(cli, command, {
+    work: async (ctx, args, options) => {
+      const answer = await call(ctx, args, options)
+      await showResult(ctx, answer, resultText(answer, args.at(-1) ?? ''))
       return isDone(answer) ? EXIT.ok : EXIT.refused
     },
   })
 }
 
-/** The operations of a resource. The server says what is wrong with a body, with better words than a compiler. */
-export interface Operations<View, Made> {
+/** The operations of a resource. Bodies are untyped, because the server validates them with better messages. */
+interface ResourceOperations<View, Made> {
   readonly list: (query: never) => Promise<Page<View>>
   readonly get: (id: string) => Promise<View>
   readonly create: (body: never) => Promise<Made>
@@ -112,103 +131,134 @@ export interface Operations<View, Made> {
 
 type Verb = 'list' | 'get' | 'create' | 'update' | 'delete'
 
-/** Options that stand for more than one field, and what they do to the body. */
-export interface Extra<Options extends object> {
+/** Options that set more than one field, and how they change the body. */
+interface ExtraOptions<Options extends object> {
   readonly options: (command: Command, kind: 'new' | 'change') => Command
   readonly names?: FieldNames
-  /** `changed` is the id of what is changed; null: it is new. */
+  /** `changed` is the id of the updated object; null: it is created. */
   readonly body: (
-    talk: Talk,
+    call: CliCall,
     body: FieldValues,
-    given: { readonly changed: string | null; readonly options: Options },
+    written: { readonly changed: string | null; readonly options: Options },
   ) => Promise<FieldValues>
 }
 
-/** A resource with its plain commands. */
-export interface Resource<View, Made extends View, Options extends object> {
-  readonly operations: (client: Client) => Operations<View, Made>
+/** A resource with list, get, create, update and delete. */
+interface Resource<View, Made extends View, Options extends object> {
+  readonly operations: (client: Client) => ResourceOperations<View, Made>
   /** With its article: `a target`. */
-  readonly one: string
-  /** What names one; its id unless given. */
+  readonly singular: string
+  /** The name of the argument that identifies one; left out: `id`. */
   readonly key?: string
   readonly input: ObjectSchema
   readonly patch: ObjectSchema
-  /** Where options differ from their fields. */
+  /** Options that differ from their fields. */
   readonly flags?: Overrides
   readonly filter?: readonly FieldOption[]
-  readonly columns: Listing<View>['columns']
+  readonly columns: ListCommand<View>['columns']
   readonly none?: string
-  readonly facts: Showing<View>['facts']
-  /** What is shown, and said, of a new one beside the facts. */
-  readonly made?: { readonly facts?: (talk: Talk, made: Made) => Facts; readonly note?: (made: Made) => string }
-  /** It has a version: `--if-version` changes it only as long as it still is that one. */
+  readonly facts: GetCommand<View>['facts']
+  /** What to show of a new object beside its facts. */
+  readonly created?: {
+    readonly facts?: (call: CliCall, created: Made) => Facts
+    readonly note?: (created: Made) => string
+  }
+  /** It has a version, so that update and delete take `--if-version`. */
   readonly isVersioned?: true
-  readonly extra?: Extra<Options>
-  /** Where there is more to say than the verb and what it is about. */
-  readonly about?: Readonly<Partial<Record<Verb, string>>>
+  readonly extra?: ExtraOptions<Options>
+  /** Descriptions that say more than the verb and the resource. */
+  readonly descriptions?: Readonly<Partial<Record<Verb, string>>>
 }
 
 /** Adds list, get, create, update and delete. */
 export function addResource<View, Made extends View = View, Options extends object = object>(
   group: Command,
-  desk: Desk,
+  cli: CliContext,
   resource: Resource<View, Made, Options>,
 ): void {
-  const { one, key = 'id', about = {}, operations, columns, facts, filter, none = `No ${group.name()}.` } = resource
-  addList(desk, commandOf(group, 'list', about.list ?? `list ${group.name()}`), {
+  const {
+    singular,
+    key = 'id',
+    descriptions: about = {},
+    operations,
+    columns,
+    facts,
+    filter,
+    none = `No ${group.name()}.`,
+  } = resource
+  addList(cli, commandOf(group, 'list', about.list ?? `list ${group.name()}`), {
     columns,
     none,
     ...(filter === undefined ? {} : { filter }),
-    read: (talk, query) => operations(talk.client).list(query as never),
+    read: (call, query) => operations(call.client).list(query as never),
   })
-  addGet(desk, commandOf(group, `get <${key}>`, about.get ?? `show ${one}`), {
+  addGet(cli, commandOf(group, `get <${key}>`, about.get ?? `show ${singular}`), {
     facts,
-    read: (talk, [id = '']) => operations(talk.client).get(id),
+    read: (call, [id = '']) => operations(call.client).get(id),
   })
-  addCreate(group, desk, resource)
-  addUpdate(group, desk, resource)
-  const remove = commandOf(group, `delete <${key}>`, about.delete ?? `delete ${one}`)
-  addAction<object, VersionOptions>(desk, resource.isVersioned ? withVersion(remove) : remove, {
-    call: async (talk, [id = ''], options) => {
-      await operations(talk.client).delete(id, ifMatch(options))
+  addCreate(group, cli, resource)
+  addUpdate(group, cli, resource)
+  const deleteCommand = commandOf(group, `delete <${key}>`, about.delete ?? `delete ${singular}`)
+  addAction<object, VersionOptions>(cli, resource.isVersioned ? withVersion(deleteCommand) : deleteCommand, {
+    call: async (call, [id = ''], options) => {
+      await operations(call.client).delete(id, ifMatch(options))
       return { [key]: id, deleted: true }
     },
-    say: (_, id) => `${id} is deleted.`,
+    resultText: (_, id) => `Deleted ${id}.`,
   })
 }
 
 function addCreate<View, Made extends View, Options extends object>(
   group: Command,
-  desk: Desk,
-  { one, about = {}, operations, facts, input, flags, extra, made }: Resource<View, Made, Options>,
+  cli: CliContext,
+  {
+    singular,
+    descriptions: about = {},
+    operations,
+    facts,
+    input,
+    flags,
+    extra,
+    created,
+  }: Resource<View, Made, Options>,
 ): void {
-  const command = commandOf(group, 'create', about.create ?? `create ${one}`)
-  addWrite<Made, Options>(desk, extra?.options(command, 'new') ?? command, {
+  const command = commandOf(group, 'create', about.create ?? `create ${singular}`)
+  addWrite<Made, Options>(cli, extra?.options(command, 'new') ?? command, {
     kind: 'new',
     fields: optionsOf(input, flags),
     names: extra?.names ?? {},
-    facts: (talk, view) => [...facts(talk, view), ...(made?.facts?.(talk, view) ?? [])],
-    send: async (talk, body, { options }) =>
-      operations(talk.client).create(((await extra?.body(talk, body, { changed: null, options })) ?? body) as never),
-    ...(made?.note === undefined ? {} : { note: made.note }),
+    facts: (call, view) => [...facts(call, view), ...(created?.facts?.(call, view) ?? [])],
+    send: async (call, body, { options }) =>
+      operations(call.client).create(((await extra?.body(call, body, { changed: null, options })) ?? body) as never),
+    ...(created?.note === undefined ? {} : { note: created.note }),
   })
 }
 
 function addUpdate<View, Made extends View, Options extends object>(
   group: Command,
-  desk: Desk,
-  { one, key = 'id', about = {}, operations, facts, patch, flags, extra, isVersioned }: Resource<View, Made, Options>,
+  cli: CliContext,
+  {
+    singular,
+    key = 'id',
+    descriptions: about = {},
+    operations,
+    facts,
+    patch,
+    flags,
+    extra,
+    isVersioned,
+  }: Resource<View, Made, Options>,
 ): void {
-  const begun = commandOf(group, `update <${key}>`, about.update ?? `update ${one}`)
-  const command = isVersioned ? withVersion(begun) : begun
-  addWrite<View, Options & VersionOptions>(desk, extra?.options(command, 'change') ?? command, {
+  const updateCommand = commandOf(group, `update <${key}>`, about.update ?? `update ${singular}`)
+  const command = isVersioned ? withVersion(updateCommand) : updateCommand
+  addWrite<View, Options & VersionOptions>(cli, extra?.options(command, 'change') ?? command, {
     kind: 'change',
     fields: optionsOf(patch, flags),
     names: extra?.names ?? {},
     facts,
-    send: async (talk, body, { args: [id = ''], options }) => {
-      const change = (await extra?.body(talk, body, { changed: id, options })) ?? body
-      return operations(talk.client).update(id, change as never, ifMatch(options))
+    send: async (call, body, { args: [id = ''], options }) => {
+      const change = (await extra?.body(call, body, { changed: id, options })) ?? body
+      return operations(call.client).update(id, change as never, ifMatch(options))
     },
   })
 }

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readServerEnvironment } from '../platform/config/config.ts'
-import { createStopRequests } from '../core/stop-requests.ts'
-import { openConfiguration } from '../serve/configuration.ts'
-import { openLog } from '../serve/open-log.ts'
+import { createStopRequests } from '../domain/session/stop.ts'
+import { openConfiguration, StartError } from '../serve/configuration.ts'
+import { openLog } from '../serve/paths.ts'
 import { startServer, type Server } from '../serve/server.ts'
-import { StartRefused } from '../serve/start-refused.ts'
 import { EXIT, isTerminal, write, type ExitCode, type Terminal } from './terminal.ts'
 
 /** The flags of `escapement serve`. */
@@ -18,13 +17,13 @@ export interface ServeOptions {
 
 type Log = ReturnType<typeof openLog>
 
-/** What this build is: its version, and the agents that are functions of it. The one that is shipped has none. */
+/** The version of this build and its in-process agents; the published package has none. */
 export type Build = Pick<Parameters<typeof startServer>[0], 'version' | 'agents'>
 
-/** After the second signal nothing is waited for longer than this. */
-const AT_ONCE_MS = 2_000
+/** How long the process may take to end after the second signal. */
+const FORCED_STOP_MS = 2_000
 
-/** Runs a server until it is told to end. */
+/** Runs a server until a signal stops it. */
 export async function runServe(terminal: Terminal, options: ServeOptions, build: Build): Promise<ExitCode> {
   const { ownerKey, secretKey, variables } = readServerEnvironment(terminal.variables)
   let log: Log | null = null
@@ -36,9 +35,9 @@ export async function runServe(terminal: Terminal, options: ServeOptions, build:
     })
     log = openLog(configuration, logOutput(terminal))
     const starting = startServer({ configuration, log, ownerKey, secretKey, ...build })
-    return await untilTold(terminal, starting, log)
+    return await runUntilStopped(terminal, starting, log)
   } catch (error) {
-    if (!(error instanceof StartRefused)) throw error
+    if (!(error instanceof StartError)) throw error
     await write(terminal.stderr, `${error.message}\n`)
     return EXIT.refused
   } finally {
@@ -53,18 +52,18 @@ const flagsOf = ({ port, host, data, databaseUrl }: ServeOptions): Readonly<Reco
   'database.url': databaseUrl,
 })
 
-/** The log goes where errors go, so that what is printed can be read by a program without it. */
+/** The log goes to stderr, so that stdout stays readable for programs. */
 function logOutput({ stderr }: Terminal): { readonly pretty: boolean; readonly to: number | ((text: string) => void) } {
   const pretty = isTerminal(stderr)
   return { pretty, to: stderr === process.stderr ? process.stderr.fd : (text) => void stderr.write(text) }
 }
 
 /**
- * The first SIGTERM or SIGINT drains, the second ends at once, also while everything is still starting; the same one again
- * within a second is the first. SIGHUP reads the configuration file again, SIGUSR1 resets the sessions at work here.
+ * The first SIGTERM or SIGINT drains, the second one stops at once, also during startup; a repetition of the same signal
+ * within a second is ignored. SIGHUP reloads the configuration file, SIGUSR1 resets the active sessions of this node.
  */
-async function untilTold(terminal: Terminal, starting: Promise<Server>, log: Log): Promise<ExitCode> {
-  const requested = createStopRequests()
+async function runUntilStopped(terminal: Terminal, starting: Promise<Server>, log: Log): Promise<ExitCode> {
+  const nextStop = createStopRequests()
   let end: (code: ExitCode) => void = () => undefined
   const ended = new Promise<ExitCode>((resolve) => (end = resolve))
   const failed = (what: string) => (error: unknown) => {
@@ -72,7 +71,7 @@ async function untilTold(terminal: Terminal, starting: Promise<Server>, log: Log
   }
   const stop = (how: 'drain' | 'now'): void => {
     if (how === 'now')
-      void sleep(AT_ONCE_MS, undefined, { ref: false }).then(() => {
+      void sleep(FORCED_STOP_MS, undefined, { ref: false }).then(() => {
         end(EXIT.refused)
       })
     starting
@@ -82,28 +81,28 @@ async function untilTold(terminal: Terminal, starting: Promise<Server>, log: Log
           end(EXIT.ok)
         },
         (error: unknown) => {
-          failed('It could not be stopped in order')(error)
+          failed('Stopping failed')(error)
           end(EXIT.refused)
         },
       )
   }
   terminal.signals?.listen((signal) => {
     if (signal === 'SIGHUP')
-      starting.then((server) => server.reload()).catch(failed('The configuration could not be read again'))
+      starting.then((server) => server.reload()).catch(failed('Reloading the configuration failed'))
     else if (signal === 'SIGUSR1')
-      starting.then((server) => server.reset()).catch(failed('The sessions could not be reset'))
+      starting.then((server) => server.reset()).catch(failed('Resetting the sessions failed'))
     else {
-      const how = requested(signal, performance.now())
+      const how = nextStop(signal, performance.now())
       if (how !== null) stop(how)
     }
   })
   const server = await Promise.race([starting, ended])
-  if (typeof server === 'object') await announce(terminal, server)
+  if (typeof server === 'object') await printAddress(terminal, server)
   return ended
 }
 
-/** The address is for everybody; the link that signs in is for whoever sits at the terminal. */
-async function announce({ stdout }: Terminal, { url, signInLink }: Server): Promise<void> {
+/** Prints the address, and the sign-in link only on a terminal, because it is a secret. */
+async function printAddress({ stdout }: Terminal, { url, signInLink }: Server): Promise<void> {
   await write(stdout, `Escapement listens on ${url}\n`)
-  if (isTerminal(stdout)) await write(stdout, `Sign in, once and within ten minutes: ${signInLink}\n`)
+  if (isTerminal(stdout)) await write(stdout, `Sign in (one-time link, valid for 10 minutes): ${signInLink}\n`)
 }

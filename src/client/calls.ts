@@ -1,15 +1,15 @@
 import type { AnswerBodyOf, BodyOf, MediaAnswer, OperationSpec, ParamsOf, QueryOf } from '../api/operation.ts'
 import type { OperationId, Operations } from '../operations/table.ts'
 
-/** What a call may be told beside its input. */
+/** Options of a call, beside its input. */
 export interface CallOptions {
-  /** Ends the call; it then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** How long to wait for the answer; 30 seconds unless given, and longer where the server is asked to wait. */
+  /** How long to wait for the response; 30 seconds by default, and longer where the server is asked to wait. */
   readonly timeoutMs?: number | undefined
-  /** Made for every creating call unless given. Give it again to repeat a call whose answer was lost. */
+  /** Generated for every creating call unless given. Pass it again to repeat a call whose response was lost. */
   readonly idempotencyKey?: string | undefined
-  /** The version that is to be changed; the call is refused with `STALE_VERSION` when somebody was faster. */
+  /** The version to update; the call is rejected with `STALE_VERSION` if the object has changed since. */
   readonly ifMatch?: number | undefined
 }
 
@@ -19,7 +19,7 @@ type HasParams<Spec> = Spec extends { readonly params: unknown } ? true : false
 type HasQuery<Spec> = Spec extends { readonly query: unknown } ? true : false
 type HasBody<Spec> = Spec extends { readonly body: unknown } ? true : false
 
-/** One parameter of the path stands for itself; several come as an object. */
+/** A single path parameter is passed as is; several are passed as an object. */
 type ParamArgs<Spec> =
   HasParams<Spec> extends true
     ? IsOne<keyof ParamsOf<Spec>> extends true
@@ -40,7 +40,7 @@ type InputArgs<Spec> =
         : [query: QueryOf<Spec>]
       : []
 
-/** Where there is a body, the query comes with the options. */
+/** With a body, the query is part of the options. */
 type OptionsOf<Spec> =
   HasBody<Spec> extends true
     ? HasQuery<Spec> extends true
@@ -48,7 +48,7 @@ type OptionsOf<Spec> =
       : CallOptions
     : CallOptions
 
-/** One operation as a function: the parameters of its path, its body or else its query, and options. */
+/** One operation as a function: path parameters, the body or else the query, and options. */
 export type CallOf<Spec extends OperationSpec> = (
   ...args: [...ParamArgs<Spec>, ...InputArgs<Spec>, options?: OptionsOf<Spec> | undefined]
 ) => Promise<AnswerBodyOf<Spec>>
@@ -72,10 +72,10 @@ export type CallsOf<Ids extends OperationId> = {
 
 type JsonId = { [Id in OperationId]: IsStream<Operations[Id]> extends true ? never : Id }[OperationId]
 
-/** Every operation that answers with JSON or nothing. */
+/** Every operation whose response is JSON or empty. */
 export type Calls = CallsOf<JsonId>
 
 type NeedsServer = { readonly http: true } | { readonly serverOnly: true }
 
-/** Those of them that need no server. */
+/** The operations that need no server. */
 export type CallsInProcess = CallsOf<{ [Id in JsonId]: Operations[Id] extends NeedsServer ? never : Id }[JsonId]>

@@ -1,51 +1,53 @@
-import type { EventView } from '../contract/event.ts'
+import type { EventView } from '../features/events/schema.ts'
 import type { SimulateAnswer, SimulateInput } from '../features/simulation/schema.ts'
 import type { CallOptions, Calls } from './calls.ts'
 import { streamEvents, type EventsFilter, type EventsOptions, type EventsReset } from './events.ts'
-import { bodyOf, requireAddress, send, type ClientOptions, type Outgoing } from './request.ts'
+import { responseBody, requireAddress, sendRequest, type ClientOptions, type Outgoing } from './request.ts'
 import { ROUTES, type Route } from './routes.ts'
 import { streamSimulation, type SimulationOptions } from './simulation.ts'
 
-/** The API as an object: `client.<group>.<name>(…)` for every operation, and the stream of what happens. */
+/** The API as an object: `client.<group>.<name>(…)` for every operation, and the event stream. */
 export type Client = Omit<Calls, 'events'> & {
-  /** Everything that happens, as it happens; interruptions are bridged. */
+  /** Streams events; reconnects after interruptions. */
   readonly events: (
     filter?: EventsFilter,
     options?: EventsOptions,
   ) => AsyncGenerator<EventView | EventsReset, void, undefined>
-  /** What would happen: `schedules.simulate`, and how far the server is with it. */
+  /** Runs `schedules.simulate` with progress reports. */
   readonly simulate: (input: SimulateInput, options?: SimulationOptions) => Promise<SimulateAnswer>
 }
 
 const EVENTS_PATH = '/api/v1/events'
-const USUAL_TIMEOUT_MS = 30_000
+const DEFAULT_TIMEOUT_MS = 30_000
 
-/** A client for the server at `url`. Opens nothing before the first call; throws when `url` is no address. */
+/**
+ * Creates a client for the server at `url`. Opens no connection before the first call; throws if `url` is not a URL.
+ */
 export function createClient(options: ClientOptions = {}): Client {
   requireAddress(options)
-  const groups: Record<string, Record<string, Call>> = {}
+  const groups: Record<string, Record<string, ClientFunction>> = {}
   for (const [id, route] of Object.entries(ROUTES)) {
     const [group = '', name = ''] = id.split('.')
-    if (route.stream !== true) (groups[group] ??= {})[name] = callOf(options, route)
+    if (route.stream !== true) (groups[group] ??= {})[name] = clientFunction(options, route)
   }
-  const events: Client['events'] = (filter = {}, wanted = {}) =>
-    streamEvents(options, EVENTS_PATH, { filter, events: wanted })
-  const simulate: Client['simulate'] = (input, wanted = {}) => streamSimulation(options, input, wanted)
-  // The types say of each operation what this loop does with its route; a test holds both to the same table.
+  const events: Client['events'] = (filter = {}, streamOptions = {}) =>
+    streamEvents(options, EVENTS_PATH, { filter, events: streamOptions })
+  const simulate: Client['simulate'] = (input, streamOptions = {}) => streamSimulation(options, input, streamOptions)
+  // The types describe what this loop builds; a test compares both with the operation table.
   return { ...groups, events, simulate } as unknown as Client
 }
 
-type Call = (...args: readonly unknown[]) => Promise<unknown>
+type ClientFunction = (...args: readonly unknown[]) => Promise<unknown>
 type Values = Readonly<Record<string, unknown>>
 
-function callOf(options: ClientOptions, route: Route): Call {
+function clientFunction(options: ClientOptions, route: Route): ClientFunction {
   return async (...args) => {
     const outgoing = outgoingOf(route, args)
-    return bodyOf(await send(options, outgoing), outgoing, route.also ?? [])
+    return responseBody(await sendRequest(options, outgoing), outgoing, route.also ?? [])
   }
 }
 
-/** Sorts the arguments of a call: parameters of the path, the body or else the query, options. */
+/** Assigns the arguments of a call: path parameters, the body or else the query, options. */
 function outgoingOf(route: Route, args: readonly unknown[]): Outgoing {
   const { method, path, creates, body: hasBody, query: hasQuery } = route
   const rest = [...args]
@@ -56,14 +58,14 @@ function outgoingOf(route: Route, args: readonly unknown[]): Outgoing {
   const idempotencyKey = creates === true ? (options.idempotencyKey ?? newKey()) : null
   const hasContent = hasBody === true && input !== undefined
   return {
-    ...{ method, target: target + queryOf(query ?? {}), signal: options.signal, idempotencyKey },
+    ...{ method, target: target + queryString(query ?? {}), signal: options.signal, idempotencyKey },
     ...(hasContent ? { body: JSON.stringify(input) } : {}),
     headers: {
       ...(hasContent ? { 'content-type': 'application/json' } : {}),
       ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
       ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
     },
-    timeoutMs: options.timeoutMs ?? USUAL_TIMEOUT_MS + 1_000 * Number(query?.['wait'] ?? 0),
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS + 1_000 * Number(query?.['wait'] ?? 0),
     repeatable: method === 'GET' || creates === true,
   }
 }
@@ -72,22 +74,22 @@ function pathOf(path: string, given: unknown): string {
   const values = (typeof given === 'object' && given !== null ? given : {}) as Values
   return path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = typeof given === 'string' ? given : values[name]
-    if (typeof value !== 'string' || value === '')
-      throw new TypeError(`${path} needs ${name}: a text that is not empty`)
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${path} needs ${name}: a non-empty text`)
     return encodeURIComponent(value)
   })
 }
 
-function queryOf(values: Values): string {
+function queryString(values: Values): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values))
-    if (value !== undefined && value !== null) query.set(name, Array.isArray(value) ? value.join(',') : textOf(value))
+    if (value !== undefined && value !== null)
+      query.set(name, Array.isArray(value) ? value.join(',') : queryValue(value))
   const text = query.toString()
   return text === '' ? '' : `?${text}`
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const queryValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** Not `randomUUID`, which browsers keep from pages that came without encryption. */
+/** Not `randomUUID`, which browsers hide from pages loaded without TLS. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -2,11 +2,11 @@ import type { Problem, ProblemError } from '../api/problem.ts'
 import type { RefusalCode } from '../api/refusals.ts'
 import type { TaskError } from '../features/tasks/schema.ts'
 
-/** What went wrong when it was not the server that refused: it could not be reached, or it is no Escapement. */
+/** Errors of the client itself: the server could not be reached, or it is not an Escapement server. */
 export type ClientCode = 'UNREACHABLE' | 'BAD_ANSWER'
 
-export interface EscapementErrorFacts {
-  /** The HTTP status; null when nothing answered. */
+export interface EscapementErrorOptions {
+  /** The HTTP status; null if there was no response. */
   readonly status?: number | null
   readonly code: RefusalCode | ClientCode
   readonly requestId?: string | null
@@ -19,93 +19,100 @@ export interface EscapementErrorFacts {
   readonly cause?: unknown
 }
 
-/** Why a call did not do what it was asked to. What the server refused has changed nothing but what `runId` names. */
+/** A failed call. A call that the server rejected has changed nothing except the run that `runId` names. */
 export class EscapementError extends Error {
   override readonly name = 'EscapementError'
   readonly status: number | null
-  /** Stable, for programs: a code of the server, or `UNREACHABLE` or `BAD_ANSWER` of this client. */
+  /** Stable, for programs: an error code of the server, or `UNREACHABLE` or `BAD_ANSWER` of this client. */
   readonly code: RefusalCode | ClientCode
-  /** Finds the request in the log of the server. */
+  /** Identifies the request in the server log. */
   readonly requestId: string | null
   readonly title: string | null
-  /** What is wrong with the input, field by field, each with a JSON pointer. */
+  /** The invalid fields of the input, each with a JSON pointer. */
   readonly errors: readonly ProblemError[]
-  /** When it is worth another try; null when nobody said. */
+  /** When to retry; null if the server did not say. */
   readonly retryAfterMs: number | null
-  /** The run that keeps the record of it. */
+  /** The run that records the rejected request. */
   readonly runId: string | null
   readonly details: Readonly<Record<string, unknown>>
-  /** The key under which something was to be made: with it the call can be repeated, and makes it once. */
+  /** The idempotency key of the failed create call; a repeated call with it creates the object at most once. */
   readonly idempotencyKey: string | null
 
-  constructor(message: string, facts: EscapementErrorFacts) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
-    this.status = facts.status ?? null
-    this.code = facts.code
-    this.requestId = facts.requestId ?? null
-    this.title = facts.title ?? null
-    this.errors = facts.errors ?? []
-    this.retryAfterMs = facts.retryAfterMs ?? null
-    this.runId = facts.runId ?? null
-    this.details = facts.details ?? {}
-    this.idempotencyKey = facts.idempotencyKey ?? null
+  constructor(message: string, options: EscapementErrorOptions) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.status = options.status ?? null
+    this.code = options.code
+    this.requestId = options.requestId ?? null
+    this.title = options.title ?? null
+    this.errors = options.errors ?? []
+    this.retryAfterMs = options.retryAfterMs ?? null
+    this.runId = options.runId ?? null
+    this.details = options.details ?? {}
+    this.idempotencyKey = options.idempotencyKey ?? null
   }
 }
 
-/** What was asked, as far as its refusal needs it. */
-export interface Asked {
+/** The parts of a request that its error needs. */
+export interface RequestInfo {
   /** Path and query. */
   readonly target: string
   readonly idempotencyKey: string | null
 }
 
-/** The error for an answer that is a refusal. */
-export async function refusalIn(response: Response, { target, idempotencyKey }: Asked): Promise<EscapementError> {
+/** The error for an error response. */
+export async function errorOfResponse(
+  response: Response,
+  { target, idempotencyKey }: RequestInfo,
+): Promise<EscapementError> {
   const about = { status: response.status, requestId: response.headers.get('x-request-id'), idempotencyKey }
-  const told = await toldIn(response, target)
-  if (told === null)
-    return new EscapementError(`The answer, status ${response.status}, is none of Escapement`, {
+  const problem = await problemInResponse(response, target)
+  if (problem === null)
+    return new EscapementError(`The response with status ${response.status} is not from an Escapement server`, {
       ...about,
       code: 'BAD_ANSWER',
     })
   const retryAfterMs = retryAfterOf(response.headers.get('retry-after'))
-  if (!('detail' in told))
-    return new EscapementError(told.error, { ...about, ...taskFacts(told, response), retryAfterMs })
-  return new EscapementError(told.detail, {
+  if (!('detail' in problem))
+    return new EscapementError(problem.error, { ...about, ...taskErrorOptions(problem, response), retryAfterMs })
+  return new EscapementError(problem.detail, {
     ...about,
-    code: told.code,
-    requestId: told.request_id,
-    title: told.title,
-    errors: told.errors ?? [],
+    code: problem.code,
+    requestId: problem.request_id,
+    title: problem.title,
+    errors: problem.errors ?? [],
     retryAfterMs,
-    runId: told.run_id ?? null,
-    details: told.details ?? {},
+    runId: problem.run_id ?? null,
+    details: problem.details ?? {},
   })
 }
 
 const FACADE = /^\/(?:tasks|scheduler\/stats)(?:[/?]|$)/
 
-/** A problem, or what the tasks façade says instead. */
-async function toldIn(response: Response, target: string): Promise<Problem | TaskError | null> {
+/** The problem in the response, or the task error of the tasks façade. */
+async function problemInResponse(response: Response, target: string): Promise<Problem | TaskError | null> {
   const type = response.headers.get('content-type') ?? ''
   const isFacade = FACADE.test(target) && type.startsWith('application/json')
   if (!isFacade && !type.startsWith('application/problem+json')) {
     await response.body?.cancel()
     return null
   }
-  const told: unknown = await response.json().catch(() => null)
-  const isOurs = typeof told === 'object' && told !== null && 'code' in told && (isFacade ? 'error' : 'detail') in told
-  return isOurs ? (told as Problem | TaskError) : null
+  const problem: unknown = await response.json().catch(() => null)
+  const isOurs =
+    typeof problem === 'object' && problem !== null && 'code' in problem && (isFacade ? 'error' : 'detail') in problem
+  return isOurs ? (problem as Problem | TaskError) : null
 }
 
-/** Our own codes for the words of the façade that are not simply theirs in small letters. */
+/** Error codes for the façade codes that are not just their lower-case form. */
 const CODES: Readonly<Record<string, RefusalCode>> = {
   error: 'VALIDATION',
   missing_token: 'UNAUTHENTICATED',
   bad_token: 'UNAUTHENTICATED',
 }
 
-function taskFacts({ code, details = {} }: TaskError, { status }: Response): Omit<EscapementErrorFacts, 'status'> {
+function taskErrorOptions(
+  { code, details = {} }: TaskError,
+  { status }: Response,
+): Omit<EscapementErrorOptions, 'status'> {
   const { errors, taskId } = details as { readonly errors?: readonly ProblemError[]; readonly taskId?: string }
   return {
     code: status === 413 ? 'BODY_TOO_LARGE' : (CODES[code] ?? (code.toUpperCase() as RefusalCode)),
@@ -115,7 +122,7 @@ function taskFacts({ code, details = {} }: TaskError, { status }: Response): Omi
   }
 }
 
-/** Seconds, as our servers say it; a proxy in between may say a date. */
+/** Seconds from an Escapement server; a proxy may send a date. */
 function retryAfterOf(header: string | null): number | null {
   if (header === null) return null
   if (/^\d+$/.test(header)) return Number(header) * 1_000

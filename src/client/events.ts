@@ -1,11 +1,69 @@
-import type { EventKind } from '../contract/event-kinds.ts'
-import type { EventView, ResetView } from '../contract/event.ts'
-import { chunksOf } from './chunks.ts'
-import { EscapementError, refusalIn } from './errors.ts'
-import { createStreamReader, type StreamReader } from './event-stream.ts'
-import { baseOf, identityOf, pause, pauseAfter, unreachable, type ClientOptions } from './request.ts'
+import { EscapementError, errorOfResponse } from './errors.ts'
+import { baseOf, readChunks, type ClientOptions, authHeaders, pause, pauseAfter, unreachable } from './request.ts'
+import type { EventKind, EventView, ResetView } from '../features/events/schema.ts'
 
-/** Which events are wanted; all of the org unless given. */
+/** One message of a stream of server-sent events. */
+export interface StreamMessage {
+  /** The last id received, which may come from an earlier message. */
+  readonly id: string
+  readonly event: string
+  readonly data: string
+}
+
+/** Parses a stream of server-sent events (WHATWG HTML). */
+interface StreamReader {
+  /** Adds a chunk of text and returns the messages it completes. */
+  readonly push: (text: string) => readonly StreamMessage[]
+  /** The id to reconnect with: that of the last finished block, even if it had no message. */
+  readonly lastId: () => string
+  /** The reconnection delay the server asked for; null if it has not sent one. */
+  readonly retryMs: () => number | null
+}
+
+/** Creates a reader; `lastId` is the last id of the previous connection. */
+export function createStreamReader(lastId: string): StreamReader {
+  let rest = ''
+  // A carriage return that ended a chunk may be the first half of a CRLF.
+  let endedWithReturn = false
+  let id = lastId
+  let finishedId = lastId
+  let event = ''
+  let data: string[] = []
+  let retryMs: number | null = null
+  const finish = (): readonly StreamMessage[] => {
+    // Set only here: a message that breaks off after its id has not been received.
+    finishedId = id
+    const message = { id, event: event === '' ? 'message' : event, data: data.join('\n') }
+    const isEmpty = event === '' && data.length === 0
+    event = ''
+    data = []
+    return isEmpty ? [] : [message]
+  }
+  const readLine = (line: string): readonly StreamMessage[] => {
+    if (line === '') return finish()
+    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
+    if (name === 'data') data.push(value)
+    else if (name === 'event') event = value
+    else if (name === 'id' && !value.includes('\0')) id = value
+    else if (name === 'retry' && /^\d+$/.test(value)) retryMs = Number(value)
+    return []
+  }
+  return {
+    push: (text) => {
+      // Scans only the new chunk, because a line may arrive in very many chunks.
+      const fresh = endedWithReturn && text.startsWith('\n') ? text.slice(1) : text
+      if (text !== '') endedWithReturn = text.endsWith('\r')
+      const [first = '', ...others] = fresh.split(/\r\n|\n|\r/)
+      const lines = [rest + first, ...others]
+      rest = lines.pop() ?? ''
+      return lines.flatMap(readLine)
+    },
+    lastId: () => finishedId,
+    retryMs: () => retryMs,
+  }
+}
+
+/** Filters events; all events of the org by default. */
 export interface EventsFilter {
   readonly kinds?: readonly EventKind[] | undefined
   readonly run_id?: string | undefined
@@ -15,23 +73,23 @@ export interface EventsFilter {
 }
 
 export interface EventsOptions {
-  /** Ends the stream; the iteration then simply ends. */
+  /** Aborts the stream; the iteration then ends without an error. */
   readonly signal?: AbortSignal | undefined
-  /** Goes on behind this event. Left out: from now on. */
+  /** Resumes after this event. If omitted, starts with new events. */
   readonly lastEventId?: string | undefined
-  /** Called whenever the stream is open, the first time and after each interruption. */
+  /** Called when the stream opens: the first time and after each interruption. */
   readonly onOpen?: (() => void) | undefined
 }
 
-/** Events were lost, because the server keeps them for a day only: whoever keeps a picture of things must read anew. */
+/** Events were lost because the server keeps them for one day only; cached state must be read again. */
 export interface EventsReset extends ResetView {
   readonly kind: 'reset'
 }
 
-/** The server says something every 15 seconds; a connection that is silent for longer is dead. */
+/** The server sends a heartbeat every 15 seconds, so a connection that is silent for longer is dead. */
 const SILENCE_MS = 45_000
 
-interface Stream {
+interface EventConnection {
   readonly options: ClientOptions
   readonly target: string
   readonly signal: AbortSignal | undefined
@@ -39,20 +97,20 @@ interface Stream {
 }
 
 /**
- * Everything that happens, as it happens. An interruption is bridged: the stream goes on behind the last event that was
- * handed out. Rejects when the server refuses, or when it cannot be reached in the first place.
+ * Streams events. After an interruption, it reconnects and resumes after the last event that was yielded. Rejects if
+ * the server rejects the request, or if the first connection fails.
  */
 export async function* streamEvents(
   options: ClientOptions,
   path: string,
-  asked: { readonly filter: EventsFilter; readonly events: EventsOptions },
+  wanted: { readonly filter: EventsFilter; readonly events: EventsOptions },
 ): AsyncGenerator<EventView | EventsReset, void, undefined> {
-  const { signal, lastEventId = '', onOpen } = asked.events
+  const { signal, lastEventId = '', onOpen } = wanted.events
   let lastId = lastEventId
   const state = { opened: false, failures: 0 }
   const isOver = (): boolean => signal?.aborted === true
-  const stream: Stream = {
-    ...{ options, signal, target: path + queryOf(asked.filter) },
+  const stream: EventConnection = {
+    ...{ options, signal, target: path + eventsQuery(wanted.filter) },
     onOpen: () => {
       state.opened = true
       state.failures = 0
@@ -62,13 +120,13 @@ export async function* streamEvents(
   while (!isOver()) {
     const reader = createStreamReader(lastId)
     try {
-      yield* oneConnection(stream, reader, lastId)
+      yield* readConnection(stream, reader, lastId)
     } catch (error) {
       if (isOver()) return
-      const mayPass =
+      const isTemporary =
         !(error instanceof EscapementError) || (state.opened && error.status !== null && error.status >= 500)
-      if (!mayPass) throw error
-      if (!state.opened && state.failures >= (options.retries ?? 2)) throw notReached(stream, error)
+      if (!isTemporary) throw error
+      if (!state.opened && state.failures >= (options.retries ?? 2)) throw streamUnreachable(stream, error)
     }
     lastId = reader.lastId()
     state.failures += 1
@@ -76,7 +134,7 @@ export async function* streamEvents(
   }
 }
 
-const notReached = ({ options, target, signal }: Stream, cause: unknown): EscapementError =>
+const streamUnreachable = ({ options, target, signal }: EventConnection, cause: unknown): EscapementError =>
   unreachable(
     options,
     {
@@ -86,7 +144,7 @@ const notReached = ({ options, target, signal }: Stream, cause: unknown): Escape
     cause,
   )
 
-function queryOf({ kinds, ...others }: EventsFilter): string {
+function eventsQuery({ kinds, ...others }: EventsFilter): string {
   const query = new URLSearchParams()
   if (kinds !== undefined && kinds.length > 0) query.set('kinds', kinds.join(','))
   for (const [name, value] of Object.entries(others)) if (value !== undefined) query.set(name, value)
@@ -94,28 +152,28 @@ function queryOf({ kinds, ...others }: EventsFilter): string {
   return text === '' ? '' : `?${text}`
 }
 
-async function* oneConnection(
-  { options, target, signal, onOpen }: Stream,
+async function* readConnection(
+  { options, target, signal, onOpen }: EventConnection,
   reader: StreamReader,
   lastId: string,
 ): AsyncGenerator<EventView | EventsReset, void, undefined> {
   const watchdog = createWatchdog(SILENCE_MS)
-  const { fetch: ask = globalThis.fetch } = options
+  const { fetch: sendFetch = globalThis.fetch } = options
   const over = signal === undefined ? watchdog.signal : AbortSignal.any([watchdog.signal, signal])
   try {
-    const response = await ask(`${baseOf(options)}${target}`, {
+    const response = await sendFetch(`${baseOf(options)}${target}`, {
       headers: {
         accept: 'text/event-stream',
-        ...identityOf(options, 'GET'),
+        ...authHeaders(options, 'GET'),
         ...(lastId === '' ? {} : { 'last-event-id': lastId }),
       },
       signal: over,
       redirect: 'error',
     })
-    if (!response.ok || response.body === null) throw await refusalIn(response, { target, idempotencyKey: null })
+    if (!response.ok || response.body === null) throw await errorOfResponse(response, { target, idempotencyKey: null })
     onOpen()
     const decoder = new TextDecoder()
-    for await (const chunk of chunksOf(response.body, over)) {
+    for await (const chunk of readChunks(response.body, over)) {
       watchdog.feed()
       for (const { event, data } of reader.push(decoder.decode(chunk, { stream: true })))
         yield event === 'reset'
@@ -135,15 +193,15 @@ interface Watchdog {
 
 function createWatchdog(ms: number): Watchdog {
   const controller = new AbortController()
-  const bite = (): void => {
-    controller.abort(new DOMException(`nothing was heard for ${ms} ms`, 'TimeoutError'))
+  const expire = (): void => {
+    controller.abort(new DOMException(`no data received for ${ms} ms`, 'TimeoutError'))
   }
-  let timer = setTimeout(bite, ms)
+  let timer = setTimeout(expire, ms)
   return {
     signal: controller.signal,
     feed: () => {
       clearTimeout(timer)
-      timer = setTimeout(bite, ms)
+      timer = setTimeout(expire, ms)
     },
     end: () => {
       clearTimeout(timer)

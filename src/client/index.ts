@@ -1,4 +1,4 @@
-// What `escapement/client` exports. It loads nothing but the files of this folder, in Node and in browsers.
+// The exports of `escapement/client`, for Node and browsers. It loads only the files of this folder.
 export { createClient, type Client } from './client.ts'
 export type { CallOptions } from './calls.ts'
 export { EscapementError, type ClientCode } from './errors.ts'

@@ -1,20 +1,45 @@
-import { EscapementError, refusalIn } from './errors.ts'
+import { EscapementError, errorOfResponse } from './errors.ts'
 
-/** How a client reaches its server. */
+/**
+ * Yields the chunks of a response body until it ends or the signal aborts. The signal is observed here as well as by
+ * fetch, because on Node 20 a request loses its signal if garbage collection runs while the body is arriving.
+ */
+export async function* readChunks(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  // Not every browser can iterate over a ReadableStream.
+  const reader = body.getReader()
+  const cancel = (): void => void reader.cancel().catch(() => undefined)
+  signal.addEventListener('abort', cancel)
+  if (signal.aborted) cancel()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel)
+    cancel()
+  }
+}
+
+/** Connection options of a client. */
 export interface ClientOptions {
-  /** Where the server is, as in `http://127.0.0.1:7420`; in a browser, left out, where the page comes from. */
+  /** URL of the server, such as `http://127.0.0.1:7420`; in a browser, the origin of the page by default. */
   readonly url?: string | undefined
-  /** An API key. Left out: the cookie of the console speaks. */
+  /** An API key. If omitted, the console's session cookie authenticates. */
   readonly key?: string | undefined
-  /** The token of the console's session; goes with everything that changes something. */
+  /** The CSRF token of the console session, sent with every request that changes something. */
   readonly csrfToken?: (() => string | null) | undefined
-  /** Another function that does what the global `fetch` does. */
+  /** A replacement for the global `fetch`. */
   readonly fetch?: typeof fetch | undefined
-  /** How often a read, or a creation under its key, is repeated when the network fails; 2 unless given. */
+  /** How often a read, or a create with an idempotency key, is retried after a network failure; 2 by default. */
   readonly retries?: number | undefined
 }
 
-/** One request, put together. */
+/** One request. */
 export interface Outgoing {
   readonly method: string
   /** Path and query. */
@@ -23,33 +48,33 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs: number
-  /** Whether doing it twice is doing it once. */
+  /** Whether the request is safe to repeat. */
   readonly repeatable: boolean
   readonly idempotencyKey: string | null
 }
 
 const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 10_000
+const MAX_RETRY_PAUSE_MS = 10_000
 
-/** The address of a server without what must not be doubled. */
+/** The base URL without trailing slashes. */
 export const baseOf = ({ url = '' }: ClientOptions): string => url.replace(/\/+$/, '')
 
 /**
- * Refuses an address that no request could go to. Without one, requests go where the page comes from, so there has to be
- * a page, which is where tokens against forged requests are; a `fetch` of one's own may know better.
+ * Rejects an invalid URL. Without a URL, requests go to the origin of the page, so there must be a page (which also
+ * provides the CSRF token) or a custom `fetch`.
  */
 export function requireAddress({ url, fetch, csrfToken }: ClientOptions): void {
-  const example = 'as in http://127.0.0.1:7420'
+  const example = 'such as http://127.0.0.1:7420'
   if (url === undefined || url === '') {
     if (fetch !== undefined || csrfToken !== undefined || 'location' in globalThis) return
-    throw new TypeError(`url is missing: the address of the server, ${example}`)
+    throw new TypeError(`url is missing: the URL of the server, ${example}`)
   }
   if (typeof url !== 'string' || !/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
-    throw new TypeError(`url ${JSON.stringify(url)} is no address of a server: ${example}`)
+    throw new TypeError(`url ${JSON.stringify(url)} is not the URL of a server; use an http or https URL, ${example}`)
 }
 
-/** The headers that say who asks. */
-export function identityOf({ key, csrfToken }: ClientOptions, method: string): Record<string, string> {
+/** The headers that authenticate the request. */
+export function authHeaders({ key, csrfToken }: ClientOptions, method: string): Record<string, string> {
   const token = method === 'GET' ? null : (csrfToken?.() ?? null)
   return {
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -57,8 +82,8 @@ export function identityOf({ key, csrfToken }: ClientOptions, method: string): R
   }
 }
 
-/** Sends, and sends again while the network fails and it is safe. Resolves with any answer; rejects when there is none. */
-export async function send(options: ClientOptions, outgoing: Outgoing): Promise<Response> {
+/** Sends a request and retries network failures if it is safe. Resolves with any response; rejects if there is none. */
+export async function sendRequest(options: ClientOptions, outgoing: Outgoing): Promise<Response> {
   const { retries = 2 } = options
   for (let failures = 0; ;) {
     outgoing.signal?.throwIfAborted()
@@ -74,25 +99,25 @@ export async function send(options: ClientOptions, outgoing: Outgoing): Promise<
 }
 
 async function sendOnce(options: ClientOptions, outgoing: Outgoing): Promise<Response> {
-  const { fetch: ask = globalThis.fetch } = options
+  const { fetch: sendFetch = globalThis.fetch } = options
   const { method, target, body, headers, signal, timeoutMs } = outgoing
   const limit = AbortSignal.timeout(timeoutMs)
-  const response = await ask(`${baseOf(options)}${target}`, {
+  const response = await sendFetch(`${baseOf(options)}${target}`, {
     method,
-    headers: { accept: 'application/json', ...identityOf(options, method), ...headers },
+    headers: { accept: 'application/json', ...authHeaders(options, method), ...headers },
     signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
     ...(body === undefined ? {} : { body }),
-    // An answer from another place would be an answer of somebody else, and the key would go there too.
+    // A redirect would send the key to another server.
     redirect: 'error',
   })
   return response
 }
 
-/** Grows with every failure, and is never quite the same for two clients that failed together. */
+/** Exponential backoff with jitter. */
 export const pauseAfter = (failures: number): number =>
-  Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.75 + Math.random() / 2)
+  Math.min(MAX_RETRY_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.75 + Math.random() / 2)
 
-/** Waits; rejects with the signal's reason when it is ended early. */
+/** Waits; rejects with the signal's reason if aborted. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -108,42 +133,42 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   })
 }
 
-/** The error for a server that gave no answer. */
+/** The error for a server that did not respond. */
 export function unreachable(options: ClientOptions, outgoing: Outgoing, cause: unknown): EscapementError {
   const where = baseOf(options) === '' ? 'The server' : baseOf(options)
-  return new EscapementError(`${where} cannot be reached: ${reasonOf(cause, outgoing.timeoutMs)}`, {
+  return new EscapementError(`${where} cannot be reached: ${networkErrorText(cause, outgoing.timeoutMs)}`, {
     code: 'UNREACHABLE',
     idempotencyKey: outgoing.idempotencyKey,
     cause,
   })
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host could not be looked up',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the host',
+const NETWORK_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused, no server is listening there',
+  ECONNRESET: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'the host name could not be resolved',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the host is unreachable',
 }
 
-function reasonOf(cause: unknown, timeoutMs: number): string {
+function networkErrorText(cause: unknown, timeoutMs: number): string {
   if (!(cause instanceof Error)) return String(cause)
-  if (cause.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`
+  if (cause.name === 'TimeoutError') return `no response within ${timeoutMs} ms`
   const { code, message } = (cause.cause ?? cause) as { readonly code?: string; readonly message?: string }
-  return WORDS[code ?? ''] ?? (message === undefined || message === '' ? (code ?? cause.message) : message)
+  return NETWORK_ERRORS[code ?? ''] ?? (message === undefined || message === '' ? (code ?? cause.message) : message)
 }
 
-/** The body of an answer that is no refusal. */
-export async function bodyOf(response: Response, outgoing: Outgoing, also: readonly number[]): Promise<unknown> {
-  if (!response.ok && !also.includes(response.status)) throw await refusalIn(response, outgoing)
+/** The body of a response; throws for an error response. */
+export async function responseBody(response: Response, outgoing: Outgoing, also: readonly number[]): Promise<unknown> {
+  if (!response.ok && !also.includes(response.status)) throw await errorOfResponse(response, outgoing)
   if (response.status === 204) return undefined
   try {
     return await response.json()
   } catch (cause) {
     outgoing.signal?.throwIfAborted()
-    throw new EscapementError('The answer cannot be read: it is not JSON, or it broke off', {
+    throw new EscapementError('The response cannot be read: it is not JSON, or it was cut off', {
       status: response.status,
       code: 'BAD_ANSWER',
       requestId: response.headers.get('x-request-id'),

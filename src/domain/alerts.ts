@@ -9,7 +9,7 @@ export type ScheduleAlertKind = (typeof SCHEDULE_ALERT_KINDS)[number]
 export const BUDGET_ALERT_KINDS = ['budget_low', 'budget_used_up', 'budget_no_room'] as const
 export type BudgetAlertKind = (typeof BUDGET_ALERT_KINDS)[number]
 
-/** Everything that alerts are about. */
+/** All kinds of alerts. */
 export const ALERT_KINDS = [
   ...SCHEDULE_ALERT_KINDS,
   ...BUDGET_ALERT_KINDS,
@@ -19,25 +19,25 @@ export const ALERT_KINDS = [
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
-/** What an alert is about, by what it is. */
+/** The kinds of resources that alerts are about. */
 export const ALERT_SUBJECTS = ['schedule', 'budget', 'node', 'target', 'agent'] as const
 export type AlertSubject = (typeof ALERT_SUBJECTS)[number]
 
-/** The open alerts of a schedule, with their ids. */
+/** The ids of the open alerts of a schedule, by kind. */
 export type OpenAlerts = { readonly [Kind in ScheduleAlertKind]?: string }
 
-/** What becomes of an alert: raised once, cleared by itself, otherwise left as it is. */
+/** What to do with an alert: raise it, clear it, or leave it unchanged. */
 export type AlertDecision =
   | { readonly kind: 'raise'; readonly why: Why }
   | { readonly kind: 'clear'; readonly why: Why }
   | { readonly kind: 'none' }
 
-/** Decides about the alert for failures in a row: raised once per streak, by a failure, and cleared by a success. */
+/** Decides about the alert for consecutive failures: raised once per streak by a failure, cleared by a success. */
 export function decideFailureAlert(facts: {
   readonly streakBefore: number
   readonly streakAfter: number
   readonly alertAfter: number
-  /** Whether this streak has raised its alert. */
+  /** Whether the alert of this streak is already raised. */
   readonly raised: boolean
 }): AlertDecision {
   const { streakBefore, streakAfter, alertAfter, raised } = facts
@@ -45,22 +45,22 @@ export function decideFailureAlert(facts: {
   const rule = 'alerts.failures_in_a_row'
   if (raised)
     return streakAfter === 0 ? { kind: 'clear', why: because('failure_streak_over', rule, evidence) } : { kind: 'none' }
-  // Not `===`: a limit lowered in the middle of a streak speaks at the next failure instead of never.
+  // Not `===`: if the limit is lowered during a streak, the next failure raises the alert.
   const hasJustFailed = streakAfter > streakBefore
   return hasJustFailed && streakAfter >= alertAfter
     ? { kind: 'raise', why: because('failure_streak', rule, evidence) }
     : { kind: 'none' }
 }
 
-/** A look that takes a second is no stall, however often the engine looks. */
-const SHORTEST_PERIOD_MS = 1_000
+/** The minimum stall period: a scan can take a second, however often the engine scans. */
+const MIN_STALL_PERIOD_MS = 1_000
 
-/** The period that stalls are counted in. */
-export const stallPeriodMs = (pollMs: number): number => Math.max(pollMs, SHORTEST_PERIOD_MS)
+/** The period in which stalls are counted. */
+export const stallPeriodMs = (pollMs: number): number => Math.max(pollMs, MIN_STALL_PERIOD_MS)
 
-/** Decides about the alert for an engine that does not scan; whoever watches calls it with the newest scan it knows. */
+/** Decides about the alert for an engine that does not scan. The caller passes the latest scan that it knows. */
 export function decideStall(facts: {
-  /** The newest scan, or the start of the engine while there was none. */
+  /** The latest scan, or the start of the engine before the first scan. */
   readonly lastScanAt: Instant
   readonly now: Instant
   readonly periodMs: number
@@ -77,17 +77,17 @@ export function decideStall(facts: {
     : { kind: 'clear', why: because('engine_scans', rule, evidence) }
 }
 
-/** Whether a run began later than its schedule allows; without a limit nothing is late. */
+/** Whether a run started later than its schedule allows. Without a limit, no run is late. */
 export const isLate = (nominal: Instant, startedAt: Instant, maxLatenessSeconds: number | null): boolean =>
   maxLatenessSeconds !== null && startedAt - nominal > maxLatenessSeconds * SECOND_MS
 
 /**
- * Decides about the alert for runs that are late: raised when one starts, or still waits, beyond the limit, and cleared
- * when one starts in time. A run that still waits in time says nothing.
+ * Decides about the alert for late runs: raised when a run starts or still waits after the limit, cleared when a run
+ * starts on time. A run that still waits within the limit changes nothing.
  */
 export function decideLateAlert(facts: {
   readonly nominal: Instant
-  /** When it started, or the present while it waits. */
+  /** When it started, or the current time while it waits. */
   readonly at: Instant
   readonly hasStarted: boolean
   readonly maxLatenessSeconds: number | null
@@ -97,7 +97,7 @@ export function decideLateAlert(facts: {
   const late = isLate(nominal, at, maxLatenessSeconds)
   const evidence = {
     ...{ nominal: formatInstant(nominal), late_seconds: Math.max(0, Math.round((at - nominal) / SECOND_MS)) },
-    // Nothing is late without a limit, and what is not late needs none.
+    // Without a limit the run is not late, and the value is not used.
     max_lateness_seconds: maxLatenessSeconds ?? 0,
   }
   const rule = 'max_lateness_seconds'
@@ -106,15 +106,15 @@ export function decideLateAlert(facts: {
 }
 
 /**
- * Decides about the alert for occurrences that were missed and that nothing makes up for: raised once, and cleared by the
- * next look at the schedule that misses nothing and makes a run in time.
+ * Decides about the alert for missed occurrences that are not caught up: raised once, and cleared by the next check of
+ * the schedule that misses no occurrence and creates a run on time.
  */
 export function decideMissedAlert(facts: {
-  /** Occurrences of this look that were skipped because their moment had passed. */
+  /** The number of occurrences that this check skipped because they were missed. */
   readonly missed: number
-  /** Null: none was missed. */
+  /** The first missed occurrence; null if none was missed. */
   readonly first: Instant | null
-  /** Whether this look made a run in time. */
+  /** Whether this check created a run on time. */
   readonly inTime: boolean
   readonly raised: boolean
 }): AlertDecision {
@@ -127,15 +127,15 @@ export function decideMissedAlert(facts: {
   return raised && inTime ? { kind: 'clear', why: because('occurrence_in_time', rule) } : { kind: 'none' }
 }
 
-/** Heartbeats in a row that fail or have no route before there is an alert. */
+/** The number of consecutive failed heartbeats (or heartbeats without a route) that raises an alert. */
 const MAX_FAILING_HEARTBEATS = 3
 
-/** Decides about the alert for an agent whose heartbeats come to nothing: cleared by the first that works. */
+/** Decides about the alert for an agent whose heartbeats fail: cleared by the first one that works. */
 export function decideHeartbeatAlert(facts: {
-  /** Heartbeats in a row that failed or had no route, this one included. */
+  /** The number of consecutive heartbeats that failed or had no route, including this one. */
   readonly streak: number
   readonly agent: string
-  /** Why the newest of them did. */
+  /** Why the latest one failed. */
   readonly problem: string
   readonly raised: boolean
 }): AlertDecision {

@@ -1,16 +1,16 @@
-/** What the number of a setting counts, as its name says: `lease_ms`, `result_ttl_seconds`, `run_days`. */
+/** The unit of a duration setting, which its name ends with: `lease_ms`, `result_ttl_seconds`, `run_days`. */
 export type DurationUnit = 'ms' | 'seconds' | 'days'
 
 const MS_IN: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 const MS_OF: Readonly<Record<DurationUnit, number>> = { ms: 1, seconds: 1_000, days: 86_400_000 }
 
-/** The example a refusal shows. */
-export const DURATION_WORDS = 'a number with ms, s, m, h or d behind it, or several such as 1h30m'
+/** The allowed durations, for errors. */
+export const DURATION_WORDS = 'a number followed by ms, s, m, h or d, or a combination such as 1h30m'
 
 /**
- * Reads `30m` or `1h30m` as a number of the unit. Null: it is no duration. A duration that is no whole number of units,
- * such as 1500ms in seconds, comes back with its fraction, for the setting's own rule to refuse.
+ * Reads `30m` or `1h30m` as a number of units. Null: not a duration. A duration between whole units, such as 1500ms in
+ * seconds, keeps its fraction, which the rule of the setting then refuses.
  */
 export function parseDuration(text: string, unit: DurationUnit): number | null {
   const trimmed = text.trim().toLowerCase()

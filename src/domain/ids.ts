@@ -1,6 +1,6 @@
 /**
- * Ids are opaque texts. The brands keep a run id from being passed where an agent id is meant; they cost nothing at run
- * time. Parsing and making ids is the edge's business.
+ * Ids are opaque strings. Branded types prevent passing a run id as an agent id, at no runtime cost. Ids are parsed and
+ * created outside the domain.
  */
 type Id<Name extends string> = string & { readonly __id: Name }
 

@@ -1,19 +1,48 @@
-import { utf8Length } from '../core/chat/tokens.ts'
+import { type Flaw, flawed, parsed, type Parsed, unknownFieldsOf } from './input.ts'
 import { addAll } from './long-lists.ts'
-import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from './input.ts'
 import { nearestWord } from './nearest-word.ts'
 
-/** An object as somebody sent it. */
-export type Given = Readonly<Record<string, unknown>>
+/** The average size of a token in most texts, and the overhead of each message. */
+const BYTES_PER_TOKEN = 4
+const TOKENS_PER_MESSAGE = 4
 
-/** Reads an object at all; what is inside is not looked at. */
-export function parseObject(field: string, value: unknown): Parsed<Given> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return parsed(value as Given)
+/** Estimates the number of tokens of a message. */
+export const estimateTokens = (text: string): number =>
+  Math.ceil(utf8Length(text) / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE
+
+function utf8Length(text: string): number {
+  let bytes = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    // Each half of a surrogate pair counts as two bytes; a pair is four bytes.
+    bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
+  }
+  return bytes
+}
+
+/** The default context window in tokens. Only used to limit how much of a conversation is sent. */
+const DEFAULT_CONTEXT_WINDOW = 16_384
+/** Without `max_tokens`, one part in this many of the window is reserved for the answer. */
+const ANSWER_SHARE = 4
+
+/** The maximum number of tokens of a conversation that leaves room for its answer. */
+export function maxConversationTokens(window: number | null, maxTokens: number | null): number {
+  const whole = window ?? DEFAULT_CONTEXT_WINDOW
+  const answer = maxTokens ?? Math.floor(whole / ANSWER_SHARE)
+  return Math.max(0, whole - answer)
+}
+
+/** An object as the client sent it. */
+export type InputObject = Readonly<Record<string, unknown>>
+
+/** Parses an object without validating its fields. */
+export function parseObject(field: string, value: unknown): Parsed<InputObject> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return parsed(value as InputObject)
   return flawed({ field, value, message: 'must be an object' })
 }
 
-/** One flaw for each field that nobody knows, with the field that was probably meant. */
-export function unknownFields(prefix: string, given: Given, known: readonly string[]): readonly Flaw[] {
+/** One flaw for each unknown field, with a suggestion. */
+export function unknownFields(prefix: string, given: InputObject, known: readonly string[]): readonly Flaw[] {
   return unknownFieldsOf({ given, known, at: prefix }, (name) => {
     const near = nearestWord(name, known)
     return {
@@ -25,22 +54,22 @@ export function unknownFields(prefix: string, given: Given, known: readonly stri
   })
 }
 
-/** With the flag `u` a whole pair is one character, so this finds halves only. */
-const HALF_CHARACTER = /\p{Surrogate}/u
+/** Matches unpaired surrogates only: with the flag `u`, a pair is one character. */
+const UNPAIRED_SURROGATE = /\p{Surrogate}/u
 
-/** Why PostgreSQL cannot keep a text; null: it can. */
-export function unstorableIn(text: string): string | null {
+/** Why PostgreSQL cannot store a text; null if it can. */
+export function whyUnstorable(text: string): string | null {
   if (text.includes('\u0000')) return 'must not contain NUL'
-  return HALF_CHARACTER.test(text) ? 'must not contain half of a surrogate pair' : null
+  return UNPAIRED_SURROGATE.test(text) ? 'must not contain half of a surrogate pair' : null
 }
 
-/** Reads a text of a limited length. */
+/** Creates a parser of a text with a limited length. */
 export const textField =
   (bounds: { readonly min: number; readonly max: number }) =>
   (field: string, value: unknown): Parsed<string> => {
     const allowed = `a text of ${bounds.min} to ${bounds.max} characters`
     if (typeof value !== 'string') return flawed({ field, value, message: 'must be a text', allowed })
-    const unstorable = unstorableIn(value)
+    const unstorable = whyUnstorable(value)
     if (unstorable !== null) return flawed({ field, value, message: unstorable, allowed })
     const length = value.length
     return length < bounds.min || length > bounds.max
@@ -48,52 +77,52 @@ export const textField =
       : parsed(value)
   }
 
-/** Reads true or false. */
+/** Parses a boolean. */
 export const parseFlag = (field: string, value: unknown): Parsed<boolean> =>
   typeof value === 'boolean'
     ? parsed(value)
     : flawed({ field, value, message: 'must be true or false', allowed: 'true, false' })
 
-/** Session keys are at most this long, in bytes of UTF-8. */
+/** The maximum length of a session key in bytes of UTF-8. */
 const MAX_KEY_BYTES = 512
 
-/** Reads a session key. */
+/** Parses a session key. */
 export function parseSessionKey(field: string, value: unknown): Parsed<string> {
   const allowed = `a text of 1 to ${MAX_KEY_BYTES} bytes`
   if (typeof value !== 'string' || value === '')
     return flawed({ field, value, message: 'must be a session key', allowed })
-  const unstorable = unstorableIn(value)
+  const unstorable = whyUnstorable(value)
   if (unstorable !== null) return flawed({ field, value, message: unstorable, allowed })
-  // Most keys are short: no character takes more than three bytes for each of its units.
+  // Skip counting for short keys: a UTF-16 unit takes at most three bytes.
   return value.length * 3 > MAX_KEY_BYTES && utf8Length(value) > MAX_KEY_BYTES
     ? flawed({ field, value, message: 'is too long', allowed })
     : parsed(value)
 }
 
-/** Escapes that JSON may hold and `jsonb` may not. Whole surrogate pairs are never written as escapes. */
-const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i
+/** Escapes that JSON allows and `jsonb` does not. `JSON.stringify` never escapes valid surrogate pairs. */
+const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i
 
-/** Reads anything JSON can hold, as it will be read back from the database. */
+/** Parses any JSON value, in the form in which the database returns it. */
 export function parseJson(field: string, value: unknown): Parsed<unknown> {
   try {
     const text = JSON.stringify(value) as string | undefined
     if (text === undefined) return parsed(null)
-    if (UNSTORABLE.test(text))
+    if (UNSTORABLE_ESCAPE.test(text))
       return flawed({ field, value: undefined, message: 'must not contain NUL or half of a surrogate pair' })
     return parsed(JSON.parse(text) as unknown)
   } catch (error) {
-    return flawed({ field, value: undefined, message: `cannot be written as JSON (${String(error)})` })
+    return flawed({ field, value: undefined, message: `cannot be serialized as JSON (${String(error)})` })
   }
 }
 
-/** Collects flaws of several readings, so that all are told at once. */
-export interface Collector {
+/** Collects the flaws of several parsers, so that all are reported at once. */
+export interface FlawCollector {
   readonly flaws: Flaw[]
-  /** What was read, or null with its flaws kept. */
+  /** Returns the parsed value, or keeps the flaws and returns null. */
   readonly keep: <T>(answer: Parsed<T>) => T | null
 }
 
-export function collectFlaws(): Collector {
+export function collectFlaws(): FlawCollector {
   const flaws: Flaw[] = []
   return {
     flaws,

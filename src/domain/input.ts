@@ -1,19 +1,20 @@
 import { addAll } from './long-lists.ts'
+
 /**
- * How every parser of the core answers. A flaw says which field is wrong, what was given and what would have been
- * right, so that each surface (HTTP problem, CLI message, field in the editor) can show it without knowing the rule.
+ * An error in the input, as returned by all parsers of the domain. It has the field, the given value and the allowed
+ * values, so that the API, the CLI and the console can show it without knowing the rule.
  */
 export interface Flaw {
   /** The field as the user wrote it, nested with dots: `retry_policy.base_ms`. */
   readonly field: string
   readonly value: unknown
-  /** Reads on after the field's name: "must be at least 1". */
+  /** Continues a sentence that starts with the field name: "must be at least 1". */
   readonly message: string
-  /** What would be accepted, as a phrase or as the list of words. */
+  /** The accepted values, as a phrase or a list. */
   readonly allowed?: string
-  /** Character offset of the fault inside a text value, counted from 0. */
+  /** Character offset of the error in a text value, from 0. */
   readonly position?: number
-  /** It is well formed, and only more than is worked out: answered 422 instead of 400. */
+  /** Set for a valid rule that is too dense to evaluate: the response is 422 instead of 400. */
   readonly isTooDense?: true
 }
 
@@ -22,39 +23,39 @@ export type Parsed<T> =
 
 export const parsed = <T>(value: T): Parsed<T> => ({ ok: true, value })
 
-/** A list is not spread into arguments: a hundred thousand flaws would overflow the stack. */
+/** Takes a list instead of rest arguments, because 100,000 arguments would overflow the stack. */
 export const flawed = (flaws: Flaw | readonly Flaw[]): Parsed<never> => ({
   ok: false,
   flaws: 'field' in flaws ? [flaws] : flaws,
 })
 
-/** So many flaws are listed: enough to see what is wrong, and few enough to be read. */
+/** The maximum number of flaws in a response. */
 export const MAX_LISTED_FLAWS = 20
 
-/** One line for people: `cron "61 * * * *": minute 61 is above 59 (allowed: 0-59)`. */
+/** A flaw as one line of text: `cron "61 * * * *": minute 61 is above 59 (allowed: 0-59)`. */
 export function describeFlaw(flaw: Flaw): string {
   const given = flaw.value === undefined ? '' : ` ${showValue(flaw.value)}`
   const at = flaw.position === undefined ? '' : ` at position ${flaw.position + 1}`
   const allowed = flaw.allowed === undefined ? '' : ` (allowed: ${flaw.allowed})`
-  // What is wrong as a whole has no name.
+  // A flaw of the whole input has no field.
   const what = `${flaw.field}${given}`.trim()
   return `${what === '' ? '' : `${what}: `}${flaw.message}${at}${allowed}`
 }
 
-/** Longer values are cut: a complaint about a megabyte must not be a megabyte. */
-const MOST_SHOWN = 200
+/** Longer values are truncated in messages. */
+const MAX_SHOWN_VALUE = 200
 
 function showValue(value: unknown): string {
   const shown = writeValue(value)
-  return shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown
+  return shown.length > MAX_SHOWN_VALUE ? `${shown.slice(0, MAX_SHOWN_VALUE)}…` : shown
 }
 
-/** A program may hand in what no JSON can hold; saying what is wrong with it must not fail because of that. */
+/** Formats any value. A library user can pass values that JSON cannot represent, and this must not throw. */
 function writeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      // Only what is shown is written: escaping all of a long text takes longer than anything else that reads it.
-      return JSON.stringify(value.slice(0, MOST_SHOWN))
+      // Only the shown part is escaped, because escaping a very long text is slow.
+      return JSON.stringify(value.slice(0, MAX_SHOWN_VALUE))
     case 'boolean':
     case 'number':
     case 'bigint':
@@ -72,7 +73,7 @@ function writeValue(value: unknown): string {
   }
 }
 
-/** Reads a whole number inside bounds. */
+/** Parses a whole number within bounds. */
 export function parseInteger(
   field: string,
   value: unknown,
@@ -83,11 +84,11 @@ export function parseInteger(
   if (typeof value !== 'number' || !Number.isSafeInteger(value))
     return flawed({ field, value, message: 'must be a whole number', allowed })
   if (value < min || value > max) return flawed({ field, value, message: 'is out of range', allowed })
-  // Not -0: it passes for 0 everywhere but in a comparison of stored settings.
+  // Replace -0 by 0, because comparisons of stored settings distinguish them.
   return parsed(value === 0 ? 0 : value)
 }
 
-/** Reads one of a closed list of words, in any case, and answers with the word as we spell it. */
+/** Parses one of a list of words in any letter case, and returns it in its canonical case. */
 export function parseWord<W extends string>(field: string, value: unknown, words: readonly W[]): Parsed<W> {
   const allowed = words.join(', ')
   if (typeof value !== 'string') return flawed({ field, value, message: 'must be a word', allowed })
@@ -96,32 +97,32 @@ export function parseWord<W extends string>(field: string, value: unknown, words
   return word === undefined ? flawed({ field, value, message: 'is not a known value', allowed }) : parsed(word)
 }
 
-/** The first flaws of a list, and one that says how many more there are. */
+/** The first flaws of a list, plus one with the number of the remaining flaws. */
 export function firstFlaws(field: string, flaws: readonly Flaw[]): readonly Flaw[] {
   const more = flaws.length - MAX_LISTED_FLAWS
   if (more <= 0) return flaws
   return [...flaws.slice(0, MAX_LISTED_FLAWS), { field, value: undefined, message: `and ${more} more mistakes` }]
 }
 
-/** How many more fields there are with names that are not known. */
-const moreUnknown = (at: string, count: number): Flaw => ({
+/** A flaw with the number of further unknown fields. */
+const moreUnknownFlaw = (at: string, count: number): Flaw => ({
   field: at,
   value: undefined,
   message: `and ${count} more unknown fields`,
 })
 
-/** Flaws of the first names, and one that says how many more there are. */
-export function firstOf(
+/** Flaws of the first names, plus one with the number of the remaining names. */
+export function firstNameFlaws(
   names: readonly string[],
   { at, describe }: { readonly at: string; readonly describe: (name: string) => Flaw },
 ): readonly Flaw[] {
   const listed = names.slice(0, MAX_LISTED_FLAWS).map(describe)
-  return names.length === listed.length ? listed : [...listed, moreUnknown(at, names.length - listed.length)]
+  return names.length === listed.length ? listed : [...listed, moreUnknownFlaw(at, names.length - listed.length)]
 }
 
 /**
- * The flaws of the fields of an object with names that are not known. What is said about each (the name that was
- * probably meant) is worked out only for the first ones, so that it takes time linear in what was given.
+ * The flaws of unknown fields of an object. Suggestions are computed only for the first ones, so that the time is
+ * linear in the size of the input.
  */
 export function unknownFieldsOf(
   { given, known, at }: { readonly given: object; readonly known: readonly string[]; readonly at: string },
@@ -129,19 +130,19 @@ export function unknownFieldsOf(
 ): readonly Flaw[] {
   const isKnown = new Set(known)
   const unknown = Object.keys(given).filter((name) => !isKnown.has(name))
-  return firstOf(unknown, { at, describe })
+  return firstNameFlaws(unknown, { at, describe })
 }
 
 type FieldParser = (field: string, value: unknown) => Parsed<unknown>
 
-/** What a table of field parsers reads: each field, if it was given. */
+/** The result of a table of field parsers; fields that were not given are missing. */
 export type FieldsOf<Fields extends Readonly<Record<string, FieldParser>>> = {
   readonly [Name in keyof Fields]?: ReturnType<Fields[Name]> extends Parsed<infer Value> ? Value : never
 }
 
 /**
- * Reads an object by a table of field parsers. Says everything that is wrong with it, not only the first thing; a field
- * that is not in the table is a flaw, because a misspelt setting that does nothing is worse than an error.
+ * Parses an object with a table of field parsers. Reports all flaws, not only the first. A field that is not in the
+ * table is a flaw, because silently ignoring a misspelled setting is worse than an error.
  */
 export function parseFields<Fields extends Readonly<Record<string, FieldParser>>>(
   prefix: string,
@@ -168,23 +169,23 @@ export function parseFields<Fields extends Readonly<Record<string, FieldParser>>
     if (result.ok) found[name] = result.value
     else addAll(flaws, result.flaws)
   }
-  if (unknown > MAX_LISTED_FLAWS) flaws.push(moreUnknown(prefix, unknown - MAX_LISTED_FLAWS))
+  if (unknown > MAX_LISTED_FLAWS) flaws.push(moreUnknownFlaw(prefix, unknown - MAX_LISTED_FLAWS))
   return flaws.length > 0 ? flawed(flaws) : parsed(found as FieldsOf<Fields>)
 }
 
-/** A parser of whole numbers inside bounds, for a table of fields. */
+/** Creates a parser of whole numbers within bounds, for a table of fields. */
 export const integerField =
   (bounds: { readonly min: number; readonly max?: number }) =>
   (field: string, value: unknown): Parsed<number> =>
     parseInteger(field, value, bounds)
 
-/** A parser of one of a list of words, for a table of fields. */
+/** Creates a parser of one of a list of words, for a table of fields. */
 export const wordField =
   <W extends string>(words: readonly W[]) =>
   (field: string, value: unknown): Parsed<W> =>
     parseWord(field, value, words)
 
-/** Lets a parser also take null, where null means "none" or "the default". */
+/** Extends a parser to accept null, which means "none" or "the default". */
 export const orNull =
   <T>(parse: (field: string, value: unknown) => Parsed<T>) =>
   (field: string, value: unknown): Parsed<T | null> =>

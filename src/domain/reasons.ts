@@ -1,9 +1,9 @@
 /**
- * Every reason the system can give, once. A reason is a stable code for programs and a sentence for people; `{name}` in
- * a sentence is filled from the evidence of the decision. docs/reference/reasons.md is compared with this table.
+ * All reasons for decisions. A reason has a stable code for programs and a sentence for people. `{name}` in a sentence
+ * is replaced by a field of the decision's evidence. docs/reference/reasons.md is generated from this table.
  */
 export const REASONS = {
-  // What was decided about an occurrence.
+  // Decisions about an occurrence.
   due: 'It was due at {nominal}.',
   caught_up: 'The occurrence at {nominal} was missed; {policy} caught up on it at {seen}.',
   held: 'The occurrence at {nominal} is caught up after others and held until {held_until}; overlap, failure and concurrency are decided then.',
@@ -18,14 +18,14 @@ export const REASONS = {
   superseded: 'The occurrence at {nominal} replaced it.',
   schedule_disabled: 'The schedule was disabled or deleted while the occurrence was held.',
 
-  // Backfills, and the runs they make.
+  // Backfills and the runs they create.
   backfilled: 'Backfill {backfill}, started by {by}, created it for {nominal}.',
   backfill_done: 'All {total} occurrences have been run.',
   backfill_failing: 'It stopped after {failures} consecutive failures.',
   backfill_cancelled: '{by} cancelled backfill {backfill}.',
   backfill_waits: 'It waits until no run of its schedule is pending; {pending} are.',
 
-  // What is said of a moment of a schedule about which nothing was decided, or of which less is kept.
+  // Explanations of times of a schedule without a recorded decision.
   no_occurrence: 'The schedule has no occurrence at {at}.',
   excluded_date: 'The schedule excludes {at}.',
   clock_change: 'The clocks in {timezone} changed at {changed_at}: {note}.',
@@ -41,15 +41,15 @@ export const REASONS = {
   deleted_by: '{actor} deleted schedule {schedule} at {deleted_at}.',
   awaits_approval: 'The schedule needs approval and does not run until it is approved.',
   not_yet: 'It is due at {at}.',
-  being_decided: 'It is due at {at} and being decided now.',
+  being_decided: 'It is due at {at} and is being processed now.',
   undecided: 'It was due at {at}, {late_seconds} s ago, and no node has processed it yet.',
   pruned: 'It became {run_id}, which retention has deleted; its outcome is no longer on record.',
-  not_kept: 'Nothing about {at} is on record any more: runs are kept for {kept}.',
+  not_kept: 'Nothing about {at} is on record anymore: runs are kept for {kept}.',
   folded:
     'It is one of {count} occurrences from {first} to {last} that were skipped ({cause}); they are not recorded one by one.',
   unattended: 'No node checked for due occurrences between {nominal} and {seen}.',
 
-  // What is found when somebody asks about a moment, or about a thing.
+  // Explanations of times, schedules, targets and agents.
   ran: 'Run {run} was created at {made}; its status is {status}.',
   waited: 'Run {run} was created at {made} and started {waited_seconds} s later, at {started}.',
   nothing_planned: 'Nothing was scheduled between {from} and {to}.',
@@ -62,7 +62,7 @@ export const REASONS = {
   nothing_waits: '{of} has no waiting or running work.',
   at_work: '{of} has {queued} waiting and {active} active runs.',
 
-  // How often a schedule with a cadence comes.
+  // The interval of a schedule with a cadence.
   pace_started:
     'It runs every {interval_seconds} s as configured; the interval can vary between {min_seconds} s and {max_seconds} s.',
   pace_quiet:
@@ -75,7 +75,7 @@ export const REASONS = {
   not_at_this_pace:
     'The schedule currently runs every {interval_seconds} s, next at {next}; it has no occurrence at {at}.',
 
-  // What was decided about a submission.
+  // Decisions about a submission.
   accepted: 'It was accepted.',
   delayed: 'It was accepted and may not start before {not_before}.',
   debouncing: 'It waits until {until} for more messages from the same sender.',
@@ -92,7 +92,7 @@ export const REASONS = {
   runs_per_day: 'The org has created {runs_today} of {runs_per_day} runs today.',
   session_queue_full: '{waiting} of {cap} messages were waiting in the session.',
 
-  // Why something that may run has not started.
+  // Why a queued run has not started.
   not_before: 'It may not start before {not_before}.',
   awaiting_stop: 'It waits for {stopping} interrupted runs of its session to stop.',
   session_order: 'Run {ahead} of the same session goes first.',
@@ -116,7 +116,7 @@ export const REASONS = {
   in_line: 'All gates are open; it is number {position} in the queue of its agent.',
   picked: 'All gates were open and it was next in the queue.',
 
-  // Why a run ended the way it did.
+  // Why a run ended with its status.
   completed: 'The executor reported success.',
   probe_no: 'The agent did not run: {asked} was checked first, and {seen}.',
   not_retryable: 'Attempt {attempt} failed with {error_code}, which is not retried.',
@@ -136,7 +136,7 @@ export const REASONS = {
   lane_cleared: 'The session was reset.',
   stale_report: 'The report is for attempt {reported}, but the current attempt is {current}.',
 
-  // What was asked before anybody was woken.
+  // Probes, which are checked before an agent runs.
   probe_yes: '{asked} was checked first, and {seen}: the agent ran.',
   probe_error: '{asked} could not be checked: {seen}. The agent ran anyway.',
 
@@ -203,39 +203,36 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS
 
-/** The facts a decision rested on. Flat, so that it can be stored, shown as a table and filled into a sentence. */
+/** The facts behind a decision. Flat, so that it can be stored, shown as a table and filled into a sentence. */
 export type Evidence = Readonly<Record<string, string | number | boolean | null>>
 
-/** Why something was decided: a code for programs, the rule that spoke, and the facts it looked at. */
+/** Why something was decided: the reason code, the rule that decided, and the facts. */
 export interface Why {
   readonly reason: Reason
-  /** The rule in the words of the docs: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`. */
+  /** The rule as named in the docs: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`. */
   readonly rule: string
   readonly evidence: Evidence
 }
 
-/** The names of the facts that a sentence speaks of. */
+/** The names of the placeholders of a sentence. */
 type FactsIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | FactsIn<Rest> : never
 
-/** What a sentence can be filled with: what is there. */
-type Told = string | number | boolean
+/** The values that can fill a placeholder. */
+type FactValue = string | number | boolean
 
-type ToldIn<R extends Reason> = Readonly<Record<FactsIn<(typeof REASONS)[R]>, Told>>
+type FactsOf<R extends Reason> = Readonly<Record<FactsIn<(typeof REASONS)[R]>, FactValue>>
 
-/** Of each of several reasons all facts are needed, because any of them may be the one that is given. */
-type ToldInAll<R extends Reason> = (R extends Reason ? (told: ToldIn<R>) => void : never) extends (
-  told: infer All,
+/** For a union of reasons, the facts of all of them are required, because any of them can be used. */
+type FactsOfAll<R extends Reason> = (R extends Reason ? (facts: FactsOf<R>) => void : never) extends (
+  facts: infer All,
 ) => void
   ? All
   : never
 
-/** The evidence that a reason needs: every fact its sentence speaks of, and whatever else was looked at. */
-export type EvidenceOf<R extends Reason> = Evidence & ToldInAll<R>
+/** The evidence of a reason: a fact for each placeholder, and optional further facts. */
+type EvidenceOf<R extends Reason> = Evidence & FactsOfAll<R>
 
-/**
- * Why something was decided. Whoever gives a reason brings all that its sentence speaks of, so that no sentence has a
- * hole: one that is forgotten does not compile.
- */
+/** Creates the explanation of a decision. The type requires a fact for every placeholder of the sentence. */
 export const because: Because = (reason: Reason, rule: string, evidence: Evidence = {}): Why => ({
   reason,
   rule,
@@ -248,24 +245,24 @@ type Because = <const R extends Reason>(
   ...evidence: [FactsIn<(typeof REASONS)[R]>] extends [never] ? [evidence?: Evidence] : [evidence: EvidenceOf<R>]
 ) => Why
 
-/** The reason alone, without what else is known beside it. */
-export const whyOf = ({ reason, rule, evidence }: Why): Why => ({ reason, rule, evidence })
+/** Only the reason, rule and evidence of an object that can have more fields. */
+export const toWhy = ({ reason, rule, evidence }: Why): Why => ({ reason, rule, evidence })
 
-const HOLE = /\{(\w+)\}/g
+const FACT_PLACEHOLDER = /\{(\w+)\}/g
 
-/** Whether everything that the sentence of a reason speaks of is on record. */
+/** Whether the evidence has a fact for every placeholder of the sentence. */
 export const isComplete = ({ reason, evidence }: Why): boolean =>
-  [...REASONS[reason].matchAll(HOLE)].every(([, name = '']) => isTold(evidence[name]))
+  [...REASONS[reason].matchAll(FACT_PLACEHOLDER)].every(([, name = '']) => isFactValue(evidence[name]))
 
-const isTold = (fact: Evidence[string] | undefined): fact is Told => fact !== undefined && fact !== null
+const isFactValue = (fact: Evidence[string] | undefined): fact is FactValue => fact !== undefined && fact !== null
 
 /**
- * The decision as one sentence for a person. Of what an earlier release wrote with less evidence only the reason is told:
- * a sentence with holes says less than none.
+ * The decision as one sentence for people. An earlier release may have stored less evidence; then the sentence only has
+ * the title of the reason.
  */
 export function explainWhy(why: Why): string {
-  if (!isComplete(why)) return `${titleOf(why.reason)}; more is not on record.`
-  return REASONS[why.reason].replace(HOLE, (_, name: string) => String(why.evidence[name]))
+  if (!isComplete(why)) return `${titleOf(why.reason)}; no details are on record.`
+  return REASONS[why.reason].replace(FACT_PLACEHOLDER, (_, name: string) => String(why.evidence[name]))
 }
 
 const titleOf = (reason: Reason): string => reason.charAt(0).toUpperCase() + reason.slice(1).replaceAll('_', ' ')

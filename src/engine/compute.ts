@@ -7,45 +7,45 @@ import {
 } from '../domain/forecast/runs-per-day.ts'
 import type { OrgId } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
-import { previewTiming, type TimingPreview } from '../core/time/preview.ts'
-import { restoreTiming, type StoredTiming, storeTiming } from '../core/time/stored-timing.ts'
+import { previewTiming, type TimingPreview } from '../domain/time/preview.ts'
+import { restoreTiming, type StoredTiming, storeTiming } from '../domain/time/parse-timing.ts'
 import type { Timing } from '../domain/time/timing.ts'
 
-/** Works out a job, in the thread of the caller. */
+/** Computes a job in the calling thread. */
 export function computeJob(job: ComputeJob): ComputeOutcome {
   if (job.kind === 'preview') return { kind: 'preview', preview: previewTiming(restoreTiming(job.timing), job) }
   const runs = job.plans.map((plan) => scheduledRuns({ ...plan, timing: restoreTiming(plan.timing) }, job.days))
   return { kind: 'counts', runs }
 }
 
-/** Who asks, and where it is worked out; left out: here. */
-export interface Computing {
+/** The org that asks, and the pool to compute in; without one the computation runs in the calling thread. */
+export interface ComputeContext {
   readonly orgId: OrgId
   readonly computations?: ComputePort | undefined
 }
 
-/** What a timing would do. Everything but a recurrence rule is told at once. */
+/** The next occurrences of a timing. Only recurrence rules are slow enough to need the pool. */
 export async function computePreview(
-  { orgId, computations }: Computing,
+  { orgId, computations }: ComputeContext,
   timing: Timing,
   view: { readonly now: Instant; readonly count: number },
 ): Promise<TimingPreview> {
   if (timing.kind !== 'rrule' || computations === undefined) return previewTiming(timing, view)
   const outcome = await computations.compute(orgId, { kind: 'preview', timing: storeTiming(timing), ...view })
-  if (outcome.kind !== 'preview') throw new Error('a preview was asked for')
+  if (outcome.kind !== 'preview') throw new Error(`expected a preview, got ${outcome.kind}`)
   return outcome.preview
 }
 
-/** How often schedules fire on some days. */
+/** How often schedules fire on each of some days. */
 export async function computeCounts(
-  { orgId, computations }: Computing,
+  { orgId, computations }: ComputeContext,
   plans: readonly PlannedSchedule[],
   days: readonly ForecastDay[],
 ): Promise<readonly RunsPerDay[]> {
   if (computations === undefined || plans.length === 0) return plans.map((plan) => scheduledRuns(plan, days))
   const stored = plans.map((plan) => ({ ...plan, timing: storeTiming(plan.timing) }))
   const outcome = await computations.compute(orgId, { kind: 'counts', plans: stored, days })
-  if (outcome.kind !== 'counts') throw new Error('counts were asked for')
+  if (outcome.kind !== 'counts') throw new Error(`expected counts, got ${outcome.kind}`)
   return outcome.runs
 }
 
@@ -57,7 +57,7 @@ interface CountedPlan {
   readonly watermark: Instant
 }
 
-/** What recurrence rules are asked that can take long: what a schedule would do, or how often some of them fire. */
+/** Computations over recurrence rules that can take long: a schedule's preview, or how often schedules fire. */
 export type ComputeJob =
   | { readonly kind: 'preview'; readonly timing: StoredTiming; readonly now: Instant; readonly count: number }
   | { readonly kind: 'counts'; readonly plans: readonly CountedPlan[]; readonly days: readonly ForecastDay[] }
@@ -66,27 +66,27 @@ export type ComputeOutcome =
   | { readonly kind: 'preview'; readonly preview: TimingPreview }
   | { readonly kind: 'counts'; readonly runs: readonly RunsPerDay[] }
 
-/** Where rules are worked out beside everything else, so that nothing waits for them. */
+/** Computes recurrence rules in a separate thread, so that they block nothing else. */
 export interface ComputePort {
-  /** Rejects with a refusal when the org waits for enough already, and when it takes too long. */
+  /** Rejects with a refusal when too many requests of the org wait already, or when the computation takes too long. */
   readonly compute: (orgId: OrgId, job: ComputeJob) => Promise<ComputeOutcome>
 }
 
-/** Enough requests of the org wait already. */
+/** The org has too many requests waiting. */
 export const computeBusy = (waiting: number): Refusal =>
-  new Refusal('COMPUTE_BUSY', `${waiting} previews and forecasts of this org wait already; try again in a moment`, {
+  new Refusal('COMPUTE_BUSY', `${waiting} previews and forecasts of this org are already waiting; try again in 1 s`, {
     retryAfterMs: 1_000,
     details: { waiting },
   })
 
-const LESS = 'ask for fewer days or occurrences, or make the rule simpler'
+const DENSE_RULE_HINT = 'request fewer days or occurrences, or simplify the rule'
 
-/** It takes longer than a thread is given. */
+/** The computation exceeds the time limit of a thread. */
 export const computeTooLong = (limitMs: number): Refusal =>
-  new Refusal('RULE_TOO_DENSE', `This takes longer than ${limitMs / 1_000} seconds to work out; ${LESS}`, {
+  new Refusal('RULE_TOO_DENSE', `This takes longer than ${limitMs / 1_000} s to compute; ${DENSE_RULE_HINT}`, {
     details: { limit_ms: limitMs },
   })
 
-/** It takes more memory than a thread has. */
+/** The computation exceeds the memory limit of a thread. */
 export const computeTooLarge = (): Refusal =>
-  new Refusal('RULE_TOO_DENSE', `This takes more memory to work out than it may; ${LESS}`)
+  new Refusal('RULE_TOO_DENSE', `Computing this rule would exceed the memory limit; ${DENSE_RULE_HINT}`)

@@ -1,44 +1,44 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DELIVERY_TRIES } from '../domain/delivery/delivery-retry.ts'
-import type { OutMessage, TryOutcome } from '../domain/delivery/message.ts'
+import type { OutgoingMessage, TryOutcome } from '../domain/delivery/message.ts'
 import type { OrgId } from '../domain/ids.ts'
 import { explainWhy } from '../domain/reasons.ts'
-import { writeMessage } from '../features/deliveries/message.ts'
+import { renderMessage } from '../features/deliveries/message.ts'
 import {
-  type Aside,
-  asideWork,
+  type UnsentDelivery,
+  holdOrStoreCommand,
   CLAIM_MS,
   claimDue,
   type ClaimedDelivery,
-  digestWork,
+  digestCommand,
   findDueDigests,
   releaseClaim,
 } from '../features/deliveries/outbox.ts'
-import { type Recorded, recordWork, type Tried } from '../features/deliveries/record.ts'
-import type { Ports } from '../service/ports.ts'
-import type { HandedIn } from './handed-in.ts'
+import { type RecordedTry, recordTriesCommand, type FinishedTry } from '../features/deliveries/record.ts'
+import type { Ports } from './ports.ts'
+import type { LoopCommands } from './handed-in.ts'
 import { createLoop, type Loop } from './loops/loop.ts'
 import type { NodeParts } from './node-parts.ts'
 
-/** Sends at a time, to whomever. */
-const MOST_IN_FLIGHT = 32
-/** What is being sent when the node stops has this long. */
-const LAST_MS = 1_000
-/** Too little is left of a claim to send under it when less than this remains beyond the try itself. */
-const MARGIN_MS = 5_000
+/** Deliveries in flight at a time, over all receivers. */
+const MAX_IN_FLIGHT = 32
+/** How long deliveries in flight may take once the node stops. */
+const DRAIN_MS = 1_000
+/** Time that must remain of a claim beyond the try itself; with less, the delivery is not sent under it. */
+const CLAIM_MARGIN_MS = 5_000
 
-/** A look that takes longer than this is followed by a rest of four times as long, at most this long. */
-const LONG_LOOK_MS = 20
-const LONGEST_REST_MS = 1_000
+/** A query that takes longer than this is followed by a pause of four times its duration, up to a maximum. */
+const SLOW_QUERY_MS = 20
+const MAX_PAUSE_MS = 1_000
 
-/** How often it is looked whether quiet hours are over; whoever is woken by every answer does not look each time. */
+/** How often ended quiet hours are searched for. The loop runs after every answer, and does not search each time. */
 const QUIET_EVERY_MS = 500
 
-/** When results are sent. What is sent and what follows is decided elsewhere. */
+/** The loop that sends results. What is sent, and what follows, is decided in `features/deliveries`. */
 export interface Deliveries {
   readonly start: () => void
   readonly stop: () => Promise<void>
-  /** Something is to be sent: look now instead of at the next period. */
+  /** Runs the next pass now instead of at the next period. */
   readonly wake: () => void
 }
 
@@ -47,30 +47,32 @@ export interface DeliveriesContext {
   readonly ports: Pick<Ports, 'database' | 'outbound' | 'newId' | 'vault'>
 }
 
-interface Sending {
+interface DeliveryLoop {
   readonly parts: NodeParts
   readonly ports: DeliveriesContext['ports']
   readonly recorder: DeliveryRecorder
   readonly stopping: AbortSignal
   readonly inFlight: Set<Promise<void>>
-  /** Deliveries whose last tries failed on our side, with how often in a row. */
+  /** Deliveries whose last tries failed on this node's side, with the number of failures in a row. */
   readonly failed: Map<string, number>
-  /** The ends of quiet hours that are handed in. */
-  readonly quiet: HandedIn
+  /** Commands that end quiet hours. */
+  readonly quiet: LoopCommands
   readonly wake: () => void
 }
 
-/** The loop that carries results: it claims what is due and sends it, a few at a time, to each receiver even fewer. */
+/**
+ * Creates the loop that sends results: it claims due deliveries and sends them, a few at a time, fewer per receiver.
+ */
 export function createDeliveries({ parts, ports }: DeliveriesContext): Deliveries {
   const { ctx, health } = parts
   const stopping = new AbortController()
   const inFlight = new Set<Promise<void>>()
   let claims = 0
   let quietAt = -Infinity
-  const sending: Sending = {
+  const sending: DeliveryLoop = {
     ...{ parts, ports, inFlight, stopping: stopping.signal, recorder: createDeliveryRecorder(parts, ports.newId) },
     failed: new Map(),
-    quiet: parts.handedIn('quiet hours'),
+    quiet: parts.loopCommands('quiet hours'),
     wake: () => {
       loop.wake()
     },
@@ -100,24 +102,25 @@ export function createDeliveries({ parts, ports }: DeliveriesContext): Deliverie
     wake: loop.wake,
     stop: async () => {
       await loop.stop()
-      await withinLast(inFlight)
+      await drainInFlight(inFlight)
       stopping.abort()
-      // Without a database nothing can be put on record: then claims lapse, and it is sent again under the same id.
-      await withinLast(inFlight)
+      // Without a database nothing can be recorded: the claims lapse, and the messages are sent again under the same
+      // id.
+      await drainInFlight(inFlight)
     },
   }
 }
 
-async function withinLast(inFlight: ReadonlySet<Promise<void>>): Promise<void> {
+async function drainInFlight(inFlight: ReadonlySet<Promise<void>>): Promise<void> {
   const over = new AbortController()
-  const last = wait(LAST_MS, undefined, { signal: over.signal }).catch(() => undefined)
+  const last = wait(DRAIN_MS, undefined, { signal: over.signal }).catch(() => undefined)
   await Promise.race([Promise.all(inFlight), last])
   over.abort()
 }
 
-async function sendDue(sending: Sending, claim: string): Promise<void> {
+async function sendDue(sending: DeliveryLoop, claim: string): Promise<void> {
   const { parts, ports, inFlight } = sending
-  const room = MOST_IN_FLIGHT - inFlight.size
+  const room = MAX_IN_FLIGHT - inFlight.size
   if (room <= 0) return
   const { clock } = parts.ctx
   const began = clock.counter()
@@ -131,33 +134,38 @@ async function sendDue(sending: Sending, claim: string): Promise<void> {
     })
     inFlight.add(done)
   }
-  // With very many receivers looking takes long, and whoever is woken by every answer would do nothing else.
-  if (tookMs > LONG_LOOK_MS) await parts.ctx.sleep(Math.min(4 * tookMs, LONGEST_REST_MS), parts.stopping.signal)
+  // With very many receivers the query is slow, and running it after every answer would leave no time for anything
+  // else.
+  if (tookMs > SLOW_QUERY_MS) await parts.ctx.sleep(Math.min(4 * tookMs, MAX_PAUSE_MS), parts.stopping.signal)
 }
 
-interface Claim {
+interface DeliveryClaim {
   readonly claim: string
-  /** When it was asked for, by the node's own counter. */
+  /** When the claim was requested, by the node's counter. */
   readonly began: number
 }
 
-/** One try. What fails on our side gives its claim back, and is tried again at once under the same id. */
-async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, began }: Claim): Promise<void> {
+/** One try. A failure on this node's side releases the claim, and the delivery is tried again under the same id. */
+async function sendOne(
+  sending: DeliveryLoop,
+  delivery: ClaimedDelivery,
+  { claim, began }: DeliveryClaim,
+): Promise<void> {
   const { parts, ports, recorder } = sending
   const { clock, log } = parts.ctx
   const { orgId, id } = delivery
   try {
-    const written = await writeMessage(ports, delivery, clock.now())
+    const written = await renderMessage(ports, delivery, clock.now())
     if (written.kind === 'hold' || written.kind === 'keep') {
-      await setAside(sending, { orgId, id, claim, ...written })
+      await recordUnsent(sending, { orgId, id, claim, ...written })
       return
     }
-    // A process that was asleep must not send under a claim that others may have taken over.
-    if (clock.counter() - began > CLAIM_MS - DELIVERY_TRIES.timeoutMs - MARGIN_MS) return
+    // A process that was asleep must not send under a claim that another node may have taken over.
+    if (clock.counter() - began > CLAIM_MS - DELIVERY_TRIES.timeoutMs - CLAIM_MARGIN_MS) return
     const startedAt = clock.now()
     const message = written.kind === 'send' ? written.message : null
     const outcome =
-      written.kind === 'send' ? await post(sending, delivery, written.message) : nothingToSend(written.error)
+      written.kind === 'send' ? await postTraced(sending, delivery, written.message) : unsendable(written.error)
     if (outcome === null) {
       await releaseClaim(ports, claim, id)
       return
@@ -168,42 +176,42 @@ async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, beg
     sending.failed.delete(id)
   } catch (error) {
     const facts = { delivery: id, run: delivery.runId, error: error instanceof Error ? error.message : String(error) }
-    log({ level: 'error', message: 'A delivery could not be tried or put on record; it is tried again', facts })
-    await giveBack(sending, id, claim)
+    log({ level: 'error', message: 'A delivery could not be sent or recorded; it is retried', facts })
+    await releaseAfterFailure(sending, id, claim)
   }
 }
 
-/** Failing again and again, a delivery waits longer each time: it must not keep the loop busy. */
-const RETRY_MS = { first: 50, most: 5_000 }
+/** A delivery that keeps failing waits longer each time, so that it does not keep the loop busy. */
+const RELEASE_DELAY_MS = { first: 50, most: 5_000 }
 
-/** Gives the claim of a try back that failed on our side. Without a database it lapses. */
-async function giveBack({ parts, ports, failed }: Sending, id: string, claim: string): Promise<void> {
+/** Releases the claim of a try that failed on this node's side. Without a database the claim lapses. */
+async function releaseAfterFailure({ parts, ports, failed }: DeliveryLoop, id: string, claim: string): Promise<void> {
   const before = failed.get(id) ?? 0
   failed.set(id, before + 1)
   if (before > 0)
     await parts.ctx
-      .sleep(Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** before), parts.stopping.signal)
+      .sleep(Math.min(RELEASE_DELAY_MS.most, RELEASE_DELAY_MS.first * 2 ** before), parts.stopping.signal)
       .catch(() => null)
   await releaseClaim(ports, claim, id).catch(() => null)
 }
 
-/** It is not sent now, or not at all, without having been tried. */
-async function setAside({ parts }: Sending, aside: Aside): Promise<void> {
-  await parts.officeOf(aside.orgId).take(asideWork(aside), true)
+/** Postpones or drops a delivery without a try. */
+async function recordUnsent({ parts }: DeliveryLoop, unsent: UnsentDelivery): Promise<void> {
+  await parts.actorOf(unsent.orgId).execute(holdOrStoreCommand(unsent), true)
 }
 
-/** Where quiet hours are over, what they have collected becomes one message. */
-async function endQuiet({ parts, ports, quiet }: Sending): Promise<void> {
+/** When quiet hours are over, the messages they held become one digest. */
+async function endQuiet({ parts, ports, quiet }: DeliveryLoop): Promise<void> {
   for (const due of await findDueDigests(ports, parts.ctx.clock.now()))
-    // One at a time in each org; what is left is found by the next look.
-    if (!quiet.isBusy(due.orgId)) quiet.hand(digestWork(ports, due))
+    // One at a time in each org; the next pass finds the rest.
+    if (!quiet.isBusy(due.orgId)) quiet.submit(digestCommand(ports, due))
 }
 
-/** Sends a message, in a span of its own where anybody listens. */
-function post(
-  { parts, ports, stopping }: Sending,
+/** Sends a message, in a span of its own while tracing is on. */
+function postTraced(
+  { parts, ports, stopping }: DeliveryLoop,
   delivery: ClaimedDelivery,
-  message: OutMessage,
+  message: OutgoingMessage,
 ): Promise<TryOutcome | null> {
   const { tracing } = parts.ctx
   if (tracing?.isOn() !== true) return ports.outbound.post(message, stopping)
@@ -213,27 +221,27 @@ function post(
   )
 }
 
-const nothingToSend = (error: 'target_gone' | 'run_gone'): TryOutcome => ({
+const unsendable = (error: 'target_gone' | 'run_gone'): TryOutcome => ({
   ...{ ok: false, statusCode: null, error },
-  message: error === 'target_gone' ? 'the target is gone' : 'the run is not kept any more',
+  message: error === 'target_gone' ? 'the target was deleted' : 'the run was deleted after its retention time',
 })
 
-/** Puts tries on record, those of one org that end together in one turn. */
+/** Records tries; those of one org that end together share a transaction. */
 interface DeliveryRecorder {
-  /** Resolves when the try is on record, or somebody else has taken the delivery over. */
-  readonly record: (tried: Tried) => Promise<void>
+  /** Resolves when the try is recorded, or when another node has taken the delivery over. */
+  readonly record: (tried: FinishedTry) => Promise<void>
 }
 
-interface Entry {
-  readonly tried: Tried
+interface PendingTry {
+  readonly tried: FinishedTry
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
 function createDeliveryRecorder(parts: NodeParts, newId: Ports['newId']): DeliveryRecorder {
-  const waiting = new Map<OrgId, Entry[]>()
+  const waiting = new Map<OrgId, PendingTry[]>()
   const busy = new Set<OrgId>()
-  /** What ends while a turn is under way goes together into the next one. */
+  /** Tries that end while a transaction is in progress are recorded together in the next one. */
   const flush = async (orgId: OrgId): Promise<void> => {
     if (busy.has(orgId)) return
     busy.add(orgId)
@@ -258,23 +266,23 @@ function createDeliveryRecorder(parts: NodeParts, newId: Ports['newId']): Delive
 async function recordAll(
   parts: NodeParts,
   newId: Ports['newId'],
-  { orgId, entries }: { readonly orgId: OrgId; readonly entries: readonly Entry[] },
+  { orgId, entries }: { readonly orgId: OrgId; readonly entries: readonly PendingTry[] },
 ): Promise<void> {
   const tried = entries.map((entry) => entry.tried)
   const { random } = parts.ctx
   try {
     const recorded = await parts
-      .officeOf(orgId)
-      .take(recordWork({ newId, random, nodeId: parts.id() }, orgId, tried), true)
-    for (const one of recorded) say(parts, one, tried)
+      .actorOf(orgId)
+      .execute(recordTriesCommand({ newId, random, nodeId: parts.id() }, orgId, tried), true)
+    for (const one of recorded) logOutcome(parts, one, tried)
     for (const { resolve } of entries) resolve()
   } catch (error) {
     for (const { reject } of entries) reject(error)
   }
 }
 
-/** Outcomes are said as they are on record, with everything by which they are found again. */
-function say({ ctx }: NodeParts, recorded: Recorded, tried: readonly Tried[]): void {
+/** Logs a recorded outcome with the ids needed to find it. */
+function logOutcome({ ctx }: NodeParts, recorded: RecordedTry, tried: readonly FinishedTry[]): void {
   const { id, runId, targetId, number, outcome, after } = recorded
   ctx.meter?.delivered(outcome)
   const one = tried.find((candidate) => candidate.id === id)

@@ -1,29 +1,87 @@
-import type { Invitation } from '../core/rails/invitation.ts'
+import type { AttemptApiAccess } from '../domain/access/restrictions.ts'
 import type { AgentId, AttemptId, LaneName, OrgId, RunId } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
+import { isDeeperThan, MAX_ANSWER_DEPTH } from '../domain/json.ts'
 import { NODE_LOST, NODE_SHUTDOWN } from '../domain/run/outcome.ts'
 import { createMask, type Mask } from '../domain/secret/mask.ts'
-import { sessionOfRun } from '../core/session/run-session.ts'
+import { sessionOfRun } from '../domain/session/session.ts'
+import type { AttemptOfRun } from './commands/engine-commands.ts'
+import type { RunProbe } from './commands/probes.ts'
+import type { ProgressEvent } from './progress.ts'
+import type { EngineTracing } from './tracing-port.ts'
+import type { Claim } from './transaction/claim.ts'
 import type {
   Attempt,
   AttemptContext,
   AttemptReport,
   Executor,
   ExposedSecrets,
-  SecretsAsked,
+  SecretsRequest,
   Usage,
 } from '../executors/executor.ts'
-import type { CarriedProbe } from './commands/probes.ts'
-import type { Ended, GatedAttempt } from '../service/probe/gate.ts'
-import type { Claim } from '../service/turn/claim.ts'
-import type { AttemptOfRun } from '../service/turn/works.ts'
-import { AttemptAborted, type AbortReason } from './attempt-aborted.ts'
-import { addUsage, storable, withUsage } from './attempt-report.ts'
-import type { Saying } from './progress.ts'
-import type { EngineTracing } from './tracing-port.ts'
+import { failureReport, TOO_DEEP } from '../executors/http/answer.ts'
+import type { ProbeEnding, ProbedAttempt } from '../features/probes/gate.ts'
 
-/** An attempt this process works on. */
-export interface Execution {
+/** Why an attempt is aborted. */
+type AbortReason =
+  | 'stopped'
+  | 'stopped_all'
+  | 'interrupted'
+  | 'cancelled'
+  | 'superseded'
+  | 'lane_cleared'
+  | 'timeout'
+  | 'shutdown'
+  | 'lease_lost'
+  | (string & {})
+
+/** The reason of every abort of an attempt. */
+export class AttemptAborted extends Error {
+  readonly reason: AbortReason
+
+  constructor(reason: AbortReason) {
+    super(`the attempt was aborted: ${reason}`)
+    this.name = 'AbortError'
+    this.reason = reason
+  }
+}
+
+/** Turns a report whose output is nested too deep for a row into a failure, whichever executor sent it. */
+function toStorableReport(report: AttemptReport): AttemptReport {
+  const { output } = report
+  if (!isDeeperThan(output, MAX_ANSWER_DEPTH) || isCircular(output)) return report
+  const { output: _output, summary: _summary, ...rest } = report
+  return { ...rest, ...failureReport('malformed_answer', TOO_DEEP) }
+}
+
+/** Circular values are stored as text, like everything else that JSON cannot hold. */
+function isCircular(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return false
+  } catch (error) {
+    return error instanceof TypeError
+  }
+}
+
+/** Adds the usage reported during the attempt to its report; values in the final report win. */
+const withUsage = (report: AttemptReport, used: Usage | null): AttemptReport =>
+  used === null ? report : { ...report, usage: { ...used, ...report.usage } }
+
+/** The sum of both; the context window is the latest one reported. */
+function sumUsage(a: Usage, b: Usage): Usage {
+  const sum = (x: number | undefined, y: number | undefined): number => (x ?? 0) + (y ?? 0)
+  return {
+    inputTokens: sum(a.inputTokens, b.inputTokens),
+    outputTokens: sum(a.outputTokens, b.outputTokens),
+    costMicros: sum(a.costMicros, b.costMicros),
+    ...(b.contextWindow === undefined ? {} : { contextWindow: b.contextWindow }),
+    ...(b.contextWindow === undefined && a.contextWindow !== undefined ? { contextWindow: a.contextWindow } : {}),
+  }
+}
+
+/** An attempt this process executes. */
+interface Execution {
   readonly orgId: OrgId
   readonly runId: RunId
   readonly attemptId: AttemptId
@@ -34,65 +92,65 @@ export interface Execution {
 
 export interface ExecutionsContext {
   readonly executorFor: (executorKey: string) => Executor | undefined
-  /** Takes the slot of a lane; answers with how to give it back. */
+  /** Takes a slot of a lane; returns the function that releases it. */
   readonly hold: (held: { readonly orgId: OrgId; readonly lane: LaneName; readonly catchup: boolean }) => () => void
   readonly report: (report: ReportedAttempt) => Promise<void>
-  readonly progress: (saying: Saying) => void
+  readonly progress: (progressEvent: ProgressEvent) => void
   /** Left out: nothing is traced. */
   readonly tracing?: Pick<EngineTracing, 'isOn' | 'perform'> | undefined
-  /** Records a token with which the result of the attempt may be reported. */
+  /** Records a callback token with which the result of the attempt may be reported. */
   readonly offer: (about: AttemptOfRun) => Promise<string>
-  /** Records that the executor will report later, and answers with the token to do so: the one that was offered, or a new one. */
+  /** Records that the executor reports later. Returns the callback token: the offered one, or a new one. */
   readonly defer: (about: AttemptOfRun, offered?: string) => Promise<string>
   /** Opens secrets of an org. Left out: there are none. */
-  readonly expose?: ((orgId: OrgId, asked: SecretsAsked) => Promise<ExposedSecrets>) | undefined
-  /** What an attempt needs to make things by itself. Left out: none may. */
-  readonly invite?: ((about: InvitedAttempt) => Promise<Invitation | null>) | undefined
-  /** Asks before somebody is woken; null: they are. Left out: nobody is ever asked. */
-  readonly gate?: ((about: GatedAttempt, signal: AbortSignal) => Promise<Ended | null>) | undefined
+  readonly expose?: ((orgId: OrgId, asked: SecretsRequest) => Promise<ExposedSecrets>) | undefined
+  /** Creates the API key an attempt may use. Left out: no attempt gets one. */
+  readonly createAttemptKey?: ((about: AttemptKeyRequest) => Promise<AttemptApiAccess | null>) | undefined
+  /** Runs the probe before the executor; null lets the attempt go on. Left out: no attempt has a probe. */
+  readonly gate?: ((about: ProbedAttempt, signal: AbortSignal) => Promise<ProbeEnding | null>) | undefined
 }
 
-/** An attempt, the agent it is of, and when it must be over. */
-export interface InvitedAttempt extends AttemptOfRun {
+/** An attempt, its agent, and when it must be over. */
+interface AttemptKeyRequest extends AttemptOfRun {
   readonly agentId: AgentId
   readonly endsBy: Instant | null
 }
 
 export interface ReportedAttempt extends AttemptOfRun {
-  readonly report: AttemptReport & Partial<Pick<Ended, 'probe'>>
+  readonly report: AttemptReport & Partial<Pick<ProbeEnding, 'probe'>>
 }
 
 export interface Executions {
   /**
-   * Takes the slot: whoever wants the attempt to end finds it from now on. Answers with what begins it, to be called
-   * once. With `sure` it begins once that says that the claim is still this node's, and not at all otherwise.
+   * Takes the slot; from now on the attempt can be aborted. Returns the function that starts the attempt, to be called
+   * once. With `sure` the attempt starts only if that resolves to true: the claim still belongs to this node.
    */
-  readonly take: (claim: Claim) => (sure?: Promise<boolean>) => void
+  readonly reserve: (claim: Claim) => (sure?: Promise<boolean>) => void
   readonly all: () => readonly Execution[]
   readonly ofRun: (id: RunId) => Execution | undefined
-  /** Whether the attempt is being executed, or has been and is being reported. */
+  /** Whether the attempt is being executed, or its report is being recorded. */
   readonly holds: (id: AttemptId) => boolean
-  /** Resolves when nothing is being executed any more and everything has been reported. */
+  /** Resolves when no attempt is being executed and every report is recorded. */
   readonly idle: () => Promise<void>
 }
 
-/** Performs the attempts this node has claimed. It decides nothing: what an attempt did is reported, whatever it was. */
+/** Executes the attempts this node has claimed. Every outcome is reported; what follows is decided elsewhere. */
 export function createExecutions(ctx: ExecutionsContext): Executions {
-  const running = new Map<RunId, Performer>()
-  /** Taken, performed or reported; gone when everything about it is on record. */
+  const running = new Map<RunId, AttemptExecution>()
+  /** Claimed, executing or reporting; removed once the report is recorded. */
   const held = new Map<AttemptId, Promise<void> | null>()
-  const perform = async (performer: Performer, sure?: Promise<boolean>): Promise<void> => {
+  const perform = async (performer: AttemptExecution, sure?: Promise<boolean>): Promise<void> => {
     const { orgId, runId, attemptId } = performer
     const report = sure !== undefined && !(await sure) ? null : await performer.perform()
     performer.release()
-    // From here on there is nothing left to abort: what the attempt did is done.
+    // The attempt is over, so there is nothing left to abort.
     if (running.get(runId) === performer) running.delete(runId)
     if (report !== null) await ctx.report({ orgId, runId, attemptId, report })
     held.delete(attemptId)
   }
   return {
-    take: (claim) => {
-      const performer = new Performer(ctx, claim)
+    reserve: (claim) => {
+      const performer = new AttemptExecution(ctx, claim)
       running.set(performer.runId, performer)
       held.set(performer.attemptId, null)
       return (sure) => {
@@ -105,14 +163,14 @@ export function createExecutions(ctx: ExecutionsContext): Executions {
     idle: async () => {
       while (held.size > 0) {
         await Promise.all([...held.values()].filter((reported) => reported !== null))
-        // Whatever was only taken begins as soon as others have had their turn.
+        // An attempt that is claimed but not started starts once the event loop gets to it.
         if (held.size > 0) await new Promise((resolve) => setImmediate(resolve))
       }
     },
   }
 }
 
-/** What an executor is told about a run that was claimed. */
+/** The attempt that an executor receives for a claimed run. */
 export function attemptOf({ run, attemptId, payload }: Pick<Claim, 'run' | 'attemptId' | 'payload'>): Attempt {
   return {
     orgId: run.orgId,
@@ -132,10 +190,10 @@ export function attemptOf({ run, attemptId, payload }: Pick<Claim, 'run' | 'atte
 }
 
 /**
- * An attempt and what its executor has while it works. A class because there are thousands a second: whatever the
- * executor does not look at, its signal above all, is never made.
+ * An attempt and the context its executor works with. A class, because there are thousands a second: parts the executor
+ * does not use, above all the signal, are never created.
  */
-class Performer implements Execution, AttemptContext {
+class AttemptExecution implements Execution, AttemptContext {
   readonly orgId: OrgId
   readonly runId: RunId
   readonly attemptId: AttemptId
@@ -145,12 +203,12 @@ class Performer implements Execution, AttemptContext {
   readonly #executor: Executor | undefined
   readonly #attempt: Attempt
   readonly #endsBy: Instant | null
-  /** What is asked first; null for nearly every attempt. */
-  readonly #probe: CarriedProbe | null
+  /** The probe to run first; null for nearly every attempt. */
+  readonly #probe: RunProbe | null
   #controller: AbortController | null = null
   #aborted: AttemptAborted | null = null
   #used: Usage | null = null
-  /** Hides what was exposed; null: nothing was. */
+  /** Masks exposed secrets; null: none was exposed. */
   #mask: Mask | null = null
   #exposed: readonly string[] | null = null
 
@@ -196,7 +254,7 @@ class Performer implements Execution, AttemptContext {
 
   get usage(): AttemptContext['usage'] {
     return (usage) => {
-      this.#used = addUsage(this.#used ?? {}, usage)
+      this.#used = sumUsage(this.#used ?? {}, usage)
     }
   }
 
@@ -212,7 +270,10 @@ class Performer implements Execution, AttemptContext {
 
   get expose(): AttemptContext['expose'] {
     return async (asked) => {
-      const opened = (await this.#ctx.expose?.(this.orgId, asked)) ?? { ok: false, message: 'no secrets are kept here' }
+      const opened = (await this.#ctx.expose?.(this.orgId, asked)) ?? {
+        ok: false,
+        message: 'no secrets are stored here',
+      }
       if (opened.ok) this.#hide(Object.values(opened.values))
       return opened
     }
@@ -222,9 +283,10 @@ class Performer implements Execution, AttemptContext {
     return async () => {
       const { orgId, runId, attemptId } = this
       const { agentId } = this.#attempt
-      const invitation = (await this.#ctx.invite?.({ orgId, runId, attemptId, agentId, endsBy: this.#endsBy })) ?? null
-      if (invitation !== null) this.#hide([invitation.key])
-      return invitation
+      const attemptKey =
+        (await this.#ctx.createAttemptKey?.({ orgId, runId, attemptId, agentId, endsBy: this.#endsBy })) ?? null
+      if (attemptKey !== null) this.#hide([attemptKey.key])
+      return attemptKey
     }
   }
 
@@ -240,7 +302,7 @@ class Performer implements Execution, AttemptContext {
   }
 
   async #execute(attempt: Attempt): Promise<AttemptReport> {
-    // Whoever was told to end before it began has nothing to stop.
+    // An attempt that is aborted before it starts has nothing to stop.
     if (this.#aborted !== null) return this.#afterAbort({ outcome: { kind: 'stopped' } })
     if (this.#executor === undefined)
       return { outcome: { kind: 'failed', errorCode: 'executor_offline', retryable: true, retryAfterMs: null } }
@@ -248,7 +310,7 @@ class Performer implements Execution, AttemptContext {
       const ended = this.#probe === null ? null : await this.#ask(this.#probe)
       if (ended !== null) return this.#afterAbort(ended)
       const report = await this.#executor(attempt, this)
-      return this.#afterAbort(this.#masked(withUsage(storable(report), this.#used)))
+      return this.#afterAbort(this.#masked(withUsage(toStorableReport(report), this.#used)))
     } catch (error) {
       const errorMessage = error instanceof Error ? error.message : String(error)
       const outcome = { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null } as const
@@ -256,19 +318,22 @@ class Performer implements Execution, AttemptContext {
     }
   }
 
-  async #ask(probe: CarriedProbe): Promise<ReportedAttempt['report'] | null> {
+  async #ask(probe: RunProbe): Promise<ReportedAttempt['report'] | null> {
     const { orgId, runId, attemptId, sessionKey: session, signal } = this
     const { scheduleId } = this.#attempt
     const ended = await this.#ctx.gate?.({ ...probe, orgId, runId, attemptId, scheduleId, session }, signal)
     return this.#aborted === null ? (ended ?? null) : { outcome: { kind: 'stopped' } }
   }
 
-  /** Whoever was sent a secret may say it back, in an answer as in an error. */
+  /** An executor may repeat a secret it was given, in an output or in an error. */
   #masked(report: AttemptReport): AttemptReport {
     return this.#mask === null ? report : (this.#mask.value(report) as AttemptReport)
   }
 
-  /** A node that goes down, or was taken for lost, takes back what it asked to end: nobody else wanted it to stop. */
+  /**
+   * When a node shuts down or is declared lost, the abort is the node's own; the attempt counts as lost, not as
+   * stopped.
+   */
   #afterAbort(report: AttemptReport): AttemptReport {
     const reason = this.#aborted?.reason
     if (reason === undefined || report.outcome.kind === 'succeeded') return report

@@ -1,70 +1,77 @@
 import type { OrgId } from '../domain/ids.ts'
-import type { Work } from '../service/turn-port.ts'
+import type { Command } from './commands-port.ts'
 import type { Log } from './loops/health.ts'
-import type { Office } from './office-context.ts'
+import type { OrgActor } from './org-actor.ts'
 
 /**
- * Work that a loop has handed in and that is not done yet. A loop never waits for an org: it leaves out the orgs that are
- * still busy with what it handed in before, so that an org that gets no turn keeps nobody else waiting.
+ * Commands that a loop has submitted and that are not done yet. A loop never waits for an org: it skips orgs whose
+ * earlier command is still pending, so that an org whose transactions fail delays no other org.
  */
-export interface HandedIn {
-  /** Orgs that are busy with work of this kind. */
+export interface LoopCommands {
+  /** Orgs with a pending command of this kind. */
   readonly busy: () => readonly OrgId[]
   readonly isBusy: (orgId: OrgId) => boolean
-  /** Hands in work for an org that is not busy. `done` is called when its turn was kept. */
-  readonly hand: <Answer>(work: Work<Answer>, done?: (answer: Answer) => void) => void
-  /** The same in pieces, of one org and at least one, which may be kept in several turns. */
-  readonly handAll: <Answer>(works: readonly Work<Answer>[], done?: (answers: readonly Answer[]) => void) => void
+  /** Submits a command of an org without a pending one. `done` is called once its transaction is committed. */
+  readonly submit: <Answer>(command: Command<Answer>, done?: (answer: Answer) => void) => void
+  /** The same in pieces: at least one, all of one org, which may be committed in several transactions. */
+  readonly submitAll: <Answer>(
+    commands: readonly Command<Answer>[],
+    done?: (answers: readonly Answer[]) => void,
+  ) => void
 }
 
-export interface HandedInContext {
-  readonly officeOf: (orgId: OrgId) => Office
+export interface LoopCommandsContext {
+  readonly actorOf: (orgId: OrgId) => OrgActor
   readonly log: Log
   readonly counter: () => number
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly stopping: AbortSignal
 }
 
-/** How long work that could not be carried out is left alone. */
+/** Pause after a command that failed. */
 const PAUSE_MS = 5_000
 
-/** An org that has waited so long for its turn is reported, once. */
+/** An org whose command has waited for this long is logged, once. */
 const STUCK_AFTER_MS = 10_000
 
 /** `kind` is named in the log. */
-export function createHandedIn(ctx: HandedInContext, kind: string): HandedIn {
+export function createLoopCommands(ctx: LoopCommandsContext, kind: string): LoopCommands {
   const busy = new Map<OrgId, { readonly since: number; isReported: boolean }>()
   const report = (): void => {
     for (const [orgId, one] of busy) {
       const waitedMs = Math.round(ctx.counter() - one.since)
       if (one.isReported || waitedMs < STUCK_AFTER_MS) continue
       one.isReported = true
-      ctx.log({ level: 'warn', message: 'An org gets no turn', facts: { org: orgId, work: kind, waited_ms: waitedMs } })
+      ctx.log({
+        level: 'warn',
+        message: 'An org gets no transaction',
+        facts: { org: orgId, work: kind, waited_ms: waitedMs },
+      })
     }
   }
-  const carryOut = async <Answer>(
+  const execute = async <Answer>(
     orgId: OrgId,
-    works: readonly Work<Answer>[],
+    commands: readonly Command<Answer>[],
     done?: (answers: readonly Answer[]) => void,
   ): Promise<void> => {
     try {
-      const answers = await Promise.all(works.map((work) => ctx.officeOf(orgId).take(work, true)))
+      const answers = await Promise.all(commands.map((command) => ctx.actorOf(orgId).execute(command, true)))
       busy.delete(orgId)
       done?.(answers)
     } catch (error) {
       if (ctx.stopping.aborted) return
       const facts = { org: orgId, work: kind, error: error instanceof Error ? error.message : String(error) }
-      ctx.log({ level: 'error', message: 'Work of the engine could not be carried out', facts })
+      ctx.log({ level: 'error', message: 'A command of the engine failed', facts })
       await ctx.sleep(PAUSE_MS, ctx.stopping)
     } finally {
       busy.delete(orgId)
     }
   }
-  const handAll: HandedIn['handAll'] = (works, done) => {
-    const orgId = works[0]?.orgId
+  const submitAll: LoopCommands['submitAll'] = (commands, done) => {
+    const orgId = commands[0]?.orgId
     if (orgId === undefined) return
     busy.set(orgId, { since: ctx.counter(), isReported: false })
-    void carryOut(orgId, works, done)
+    void execute(orgId, commands, done)
   }
   return {
     busy: () => {
@@ -72,9 +79,9 @@ export function createHandedIn(ctx: HandedInContext, kind: string): HandedIn {
       return [...busy.keys()]
     },
     isBusy: (orgId) => busy.has(orgId),
-    hand: <Answer>(work: Work<Answer>, done?: (answer: Answer) => void) => {
-      handAll([work], (answers) => done?.(answers[0] as Answer))
+    submit: <Answer>(command: Command<Answer>, done?: (answer: Answer) => void) => {
+      submitAll([command], (answers) => done?.(answers[0] as Answer))
     },
-    handAll,
+    submitAll,
   }
 }

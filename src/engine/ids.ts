@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { instant, type Instant } from '../domain/instant.ts'
 
-/** What an id begins with says what it is of. */
+/** The prefix of an id tells its kind. */
 export const ID_PREFIXES = {
   run: 'run_',
   task: 'tsk_',
@@ -26,16 +26,16 @@ export const ID_PREFIXES = {
 
 export type IdKind = keyof typeof ID_PREFIXES
 
-/** Crockford's alphabet in lower case: no letters that are mistaken for figures. */
+/** Crockford's alphabet in lower case: no letters that can be mistaken for digits. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /**
- * A new id: its kind, ten characters of time and sixteen of chance (80 bits). Ids made later sort later, which keeps
- * indexes that grow by them dense; within a millisecond chance decides, and nothing may rely on that order.
+ * A new id: its kind, ten characters of time and sixteen random ones (80 bits). Ids created later sort later, which
+ * keeps indexes that grow by them dense; within a millisecond the order is random, and nothing may rely on it.
  */
 export function newId(kind: IdKind, now: number, randomBytes: Uint8Array): string {
-  if (randomBytes.length < 10) throw new Error('an id needs ten random bytes')
-  return ID_PREFIXES[kind] + timePart(now) + chancePart(randomBytes)
+  if (randomBytes.length < 10) throw new Error(`an id needs 10 random bytes, got ${randomBytes.length}`)
+  return ID_PREFIXES[kind] + timePart(now) + randomPart(randomBytes)
 }
 
 function timePart(now: number): string {
@@ -48,7 +48,7 @@ function timePart(now: number): string {
   return text
 }
 
-/** When an id was made, as it says itself; null when it is none of ours. */
+/** When an id was created, as its text says; null when it is not an id of Escapement. */
 export function idTimeOf(id: string): Instant | null {
   const time = /^[a-z]{3}_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1]
   if (time === undefined) return null
@@ -58,7 +58,7 @@ export function idTimeOf(id: string): Instant | null {
 }
 
 /** Five bytes are eight characters. */
-function chancePart(bytes: Uint8Array): string {
+function randomPart(bytes: Uint8Array): string {
   let text = ''
   let bits = 0
   let held = 0
@@ -74,49 +74,49 @@ function chancePart(bytes: Uint8Array): string {
   return text
 }
 
-/** Two characters at a time: figures of the base 1,024. */
+/** Two characters at a time: digits in base 1,024. */
 const PAIRS = Array.from({ length: 1_024 }, (_, at) => (ALPHABET[at >> 5] ?? '0') + (ALPHABET[at & 31] ?? '0'))
 
-/** What the last four characters of an id can say. */
+/** How many values the last four characters of an id can take. */
 const TAILS = 1_024 * 1_024
 
 /**
- * Makes ids that sort in the order in which they were made, also within a millisecond: there the last chance is counted
- * up by one. Runs of one batch have the same moment, and their ids decide who goes first. What ids of a millisecond have
- * in common is written once, because there are thousands of them.
+ * Creates ids that sort in the order of their creation, also within a millisecond: there the last random part is
+ * incremented. Runs of one batch have the same time, and their ids decide their order. The characters that ids of one
+ * millisecond share are computed once, because there are thousands of them.
  */
-export function createIdMaker(randomBytes: (count: number) => Uint8Array): (kind: IdKind, now: number) => string {
+export function createIdGenerator(randomBytes: (count: number) => Uint8Array): (kind: IdKind, now: number) => string {
   let lastMs = -1
-  const chance = new Uint8Array(10)
+  const randomBits = new Uint8Array(10)
   let head = ''
   let tail = 0
   const begin = (): void => {
-    const text = chancePart(chance)
+    const text = randomPart(randomBits)
     head = timePart(lastMs) + text.slice(0, -4)
-    tail = (((chance[7] ?? 0) & 0x0f) << 16) | ((chance[8] ?? 0) << 8) | (chance[9] ?? 0)
+    tail = (((randomBits[7] ?? 0) & 0x0f) << 16) | ((randomBits[8] ?? 0) << 8) | (randomBits[9] ?? 0)
   }
   const countUp = (): void => {
     tail += 1
     if (tail < TAILS) return
-    carry(chance)
+    carryOver(randomBits)
     begin()
   }
   return (kind, now) => {
     const ms = Math.floor(now)
-    // A clock that goes back must not make ids that sort before earlier ones.
+    // A clock that goes back must not create ids that sort before earlier ones.
     if (ms > lastMs) {
       lastMs = ms
-      chance.set(randomBytes(10))
-      // Room to count: the first bit stays free.
-      chance[0] = (chance[0] ?? 0) & 0x7f
+      randomBits.set(randomBytes(10))
+      // The first bit stays free, so that incrementing cannot overflow.
+      randomBits[0] = (randomBits[0] ?? 0) & 0x7f
       begin()
     } else countUp()
     return ID_PREFIXES[kind] + head + (PAIRS[tail >> 10] ?? '') + (PAIRS[tail & 1_023] ?? '')
   }
 }
 
-/** The tail is used up: it begins anew, and what is before it counts one. */
-function carry(bytes: Uint8Array): void {
+/** The tail has overflowed: increments the bytes before it. */
+function carryOver(bytes: Uint8Array): void {
   bytes[9] = 0
   bytes[8] = 0
   const seventh = (bytes[7] ?? 0) & 0xf0
@@ -124,7 +124,7 @@ function carry(bytes: Uint8Array): void {
   for (let index = 6; index >= 0 && bytes[index + 1] === 0; index -= 1) bytes[index] = ((bytes[index] ?? 0) + 1) & 0xff
 }
 
-/** Random bytes from a supply that is filled a page at a time: asking for ten costs as much as asking for thousands. */
+/** Random bytes from a buffer that is refilled as a whole: asking for ten costs as much as asking for thousands. */
 export function createRandomBytes(): (count: number) => Uint8Array {
   const supply = Buffer.alloc(8_192)
   let used = supply.length

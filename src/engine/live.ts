@@ -1,33 +1,31 @@
-import { isWorkerId, isWorkerKey } from '../core/executor/worker-agent.ts'
+import { isWorkerId, isWorkerKey } from '../domain/agent.ts'
 import type { AgentId, LaneName, OrgId, RunId } from '../domain/ids.ts'
 import { resolveLane } from '../domain/queue/lanes.ts'
-import type { Wait } from '../domain/queue/gates.ts'
-import type { ProviderStanding } from '../core/picking/provider-gate.ts'
+import type { ProviderStatus, Wait } from '../domain/queue/gates.ts'
 import { because } from '../domain/reasons.ts'
 import { isHeld } from '../domain/schedule/held.ts'
-import type { Live, LiveWork, OrgWork } from '../service/live-port.ts'
-import type { Memory } from '../service/turn/memory.ts'
-import type { Assignment } from '../service/turn/assign.ts'
+import type { LiveRuns, LiveWork, OrgWork } from './live-port.ts'
+import type { LoadedOrg } from './org-state/memory.ts'
+import type { Assignment } from './commands/assign.ts'
 import type { NodeParts } from './node-parts.ts'
-import { viewOrgShare } from './org-limits.ts'
+import { viewOrgLimit } from './org-limits.ts'
 
-/** What a node knows of pending runs from its memory of orgs. */
-export function createLive(parts: NodeParts): Live {
-  const memoryOf = (orgId: OrgId): Memory | null => parts.offices.get(orgId)?.memory() ?? null
+/** Answers questions about pending runs from the org states of a node. */
+export function createLiveRuns(parts: NodeParts): LiveRuns {
+  const loadedOrg = (orgId: OrgId): LoadedOrg | null => parts.actors.get(orgId)?.loaded() ?? null
   return {
-    stateOf: (orgId, id) => memoryOf(orgId)?.desk.runs.get(id)?.state,
-    positionOf: (orgId, id: RunId) => memoryOf(orgId)?.lineUp.positionOf(id) ?? null,
+    stateOf: (orgId, id) => loadedOrg(orgId)?.state.runs.get(id)?.state,
+    positionOf: (orgId, id: RunId) => loadedOrg(orgId)?.readyQueue.positionOf(id) ?? null,
     explain: (orgId, id) => {
-      const memory = memoryOf(orgId)
-      const run = memory?.desk.runs.get(id)
-      const lane = memory?.lineUp.laneOf(id)
-      if (memory === null || run === undefined || lane === undefined || lane === null) return null
+      const org = loadedOrg(orgId)
+      const run = org?.state.runs.get(id)
+      const lane = org?.readyQueue.laneOf(id)
+      if (org === null || run === undefined || lane === undefined || lane === null) return null
       if (isHeld(run)) return explainHeld(parts, run)
-      if (isWorkerKey(run.executorKey)) return explainWorkers(parts, memory, run)
+      if (isWorkerKey(run.executorKey)) return explainWorkers(parts, org, run)
       const size = parts.lanes.sizes().get(lane) ?? 0
-      const slots =
-        run.scheduleId === null ? undefined : memory.desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
-      return memory.lineUp.explain(id, {
+      const slots = run.scheduleId === null ? undefined : org.state.schedules.get(run.scheduleId)?.rules.maxConcurrency
+      return org.readyQueue.explain(id, {
         now: parts.ctx.clock.now(),
         lane: {
           name: lane,
@@ -36,14 +34,14 @@ export function createLive(parts: NodeParts): Live {
           org: { held: parts.lanes.heldBy(orgId, lane), share: parts.lanes.orgShare() },
         },
         catchup: { inFlight: parts.lanes.catchups(), limit: parts.ctx.settings().schedules.catchupMaxActive },
-        executable: parts.facts.canExecute(run.executorKey) || parts.company.executors.has(run.executorKey),
+        executable: parts.capabilities.canExecute(run.executorKey) || parts.peers.executors.has(run.executorKey),
         ...(slots === undefined ? {} : { scheduleSlots: slots }),
       })
     },
   }
 }
 
-/** A held occurrence waits for its time, and then for a place. */
+/** A held occurrence waits for its time, and then for a catch-up position. */
 function explainHeld(parts: NodeParts, run: Assignment['run']): Wait {
   const [active, limit] = [parts.lanes.catchups(), parts.ctx.settings().schedules.catchupMaxActive]
   const isDue = run.notBefore !== null && run.notBefore <= parts.ctx.clock.now()
@@ -51,11 +49,17 @@ function explainHeld(parts: NodeParts, run: Assignment['run']): Wait {
   return { ...because('catchup_limit', 'schedules.catchup_max_active', { active, limit }), gate: 'not_before' }
 }
 
-/** The same for a run that waits for workers: there is no lane, and what they have declared is all the room there is. */
-function explainWorkers(parts: NodeParts, { desk, lineUp, byNode }: Memory, run: Assignment['run']): Wait | null {
+/**
+ * The same for a run of a worker: it has no lane, and the declared capacity of the workers is all the room there is.
+ */
+function explainWorkers(
+  parts: NodeParts,
+  { state, readyQueue, byNode }: LoadedOrg,
+  run: Assignment['run'],
+): Wait | null {
   const serving = parts.workers.serving(run.orgId, run.agentId)
-  const slots = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
-  const why = lineUp.explain(run.id, {
+  const slots = run.scheduleId === null ? undefined : state.schedules.get(run.scheduleId)?.rules.maxConcurrency
+  const why = readyQueue.explain(run.id, {
     now: parts.ctx.clock.now(),
     lane: { name: run.lane, size: 1, held: 0 },
     catchup: { inFlight: 0, limit: null },
@@ -72,59 +76,59 @@ function explainWorkers(parts: NodeParts, { desk, lineUp, byNode }: Memory, run:
   return { ...because('worker_busy', 'gate:worker', { agent: run.agentId, held, capacity }), gate: 'worker' }
 }
 
-/** What a node knows of the work of orgs from its memory of them. */
+/** Answers questions about the work of orgs from their states on a node. */
 export function createLiveWork(parts: NodeParts): LiveWork {
-  const memoryOf = (orgId: OrgId): Memory | null => parts.offices.get(orgId)?.memory() ?? null
+  const loadedOrg = (orgId: OrgId): LoadedOrg | null => parts.actors.get(orgId)?.loaded() ?? null
   return {
-    ownersOf: (orgId, id) => memoryOf(orgId)?.desk.runs.get(id),
+    ownersOf: (orgId, id) => loadedOrg(orgId)?.state.runs.get(id),
     workOf: (orgId) => {
-      const memory = memoryOf(orgId)
-      return memory === null ? null : workIn(memory)
+      const org = loadedOrg(orgId)
+      return org === null ? null : workIn(org)
     },
     providersOf: (orgId) => {
-      const memory = memoryOf(orgId)
-      return memory === null ? [] : providersIn(memory)
+      const org = loadedOrg(orgId)
+      return org === null ? [] : providersIn(org)
     },
     lanes: (orgId) => lanesOf(parts, orgId),
   }
 }
 
-function workIn({ desk, lineUp }: Memory): OrgWork {
-  const queued = lineUp.queued()
-  const active = lineUp.inFlight()
+function workIn({ state, readyQueue }: LoadedOrg): OrgWork {
+  const queued = readyQueue.queued()
+  const active = readyQueue.inFlight()
   const agents: { id: AgentId; queued: number; active: number }[] = []
-  for (const id of desk.agents.keys()) {
-    const work = { id, queued: lineUp.queuedOf(id), active: lineUp.inFlightOf(id) }
+  for (const id of state.agents.keys()) {
+    const work = { id, queued: readyQueue.queuedOf(id), active: readyQueue.inFlightOf(id) }
     if (work.queued + work.active > 0) agents.push(work)
   }
-  return { waiting: desk.runs.size - queued - active, queued, active, agents }
+  return { waiting: state.runs.size - queued - active, queued, active, agents }
 }
 
-function providersIn({ desk, lineUp }: Memory): readonly ProviderStanding[] {
-  const names = [...(desk.quotas?.providers.keys() ?? [])].toSorted()
-  return names.flatMap((name) => lineUp.provider(name) ?? [])
+function providersIn({ state, readyQueue }: LoadedOrg): readonly ProviderStatus[] {
+  const names = [...(state.quotas?.providers.keys() ?? [])].toSorted()
+  return names.flatMap((name) => readyQueue.provider(name) ?? [])
 }
 
-/** A slot is held while a node works on an attempt, so the runs that nodes hold are counted: there are few. */
+/** A node holds a slot while it executes an attempt, so counting the runs that nodes hold is enough; there are few. */
 function lanesOf(parts: NodeParts, orgId: OrgId | null): ReturnType<LiveWork['lanes']> {
   const sizes = parts.lanes.sizes()
   const active = new Map<LaneName, number>()
   const pending = new Map<LaneName, number>()
-  for (const office of parts.offices.values()) {
-    const memory = orgId === null || office.orgId === orgId ? office.memory() : null
-    if (memory === null) continue
-    for (const [holder, held] of memory.byNode) {
+  for (const actor of parts.actors.values()) {
+    const org = orgId === null || actor.orgId === orgId ? actor.loaded() : null
+    if (org === null) continue
+    for (const [holder, held] of org.byNode) {
       if (isWorkerId(holder)) continue
-      for (const run of held) raise(active, resolveLane(run.lane, sizes), 1)
+      for (const run of held) addCount(active, resolveLane(run.lane, sizes), 1)
     }
-    for (const lane of sizes.keys()) raise(pending, lane, memory.lineUp.queuedIn(lane))
+    for (const lane of sizes.keys()) addCount(pending, lane, org.readyQueue.queuedIn(lane))
   }
   return [...sizes].map(([name, concurrency]) => ({
     ...{ name, concurrency, active: active.get(name) ?? 0, pending: pending.get(name) ?? 0 },
-    ...viewOrgShare(parts.lanes, { name, size: concurrency }, orgId),
+    ...viewOrgLimit(parts.lanes, { name, size: concurrency }, orgId),
   }))
 }
 
-const raise = (counts: Map<LaneName, number>, lane: LaneName, by: number): void => {
+const addCount = (counts: Map<LaneName, number>, lane: LaneName, by: number): void => {
   counts.set(lane, (counts.get(lane) ?? 0) + by)
 }

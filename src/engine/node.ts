@@ -1,99 +1,148 @@
-import type { LaneName, OrgId, RunId, SessionKey } from '../domain/ids.ts'
-import { isWorkerKey } from '../core/executor/worker-agent.ts'
+import type { AttemptApiAccess } from '../domain/access/restrictions.ts'
+import { isWorkerKey } from '../domain/agent.ts'
+import type { AgentId, LaneName, OrgId, RunId, SessionKey } from '../domain/ids.ts'
 import { instant } from '../domain/instant.ts'
-import { renewLease, type NodeCard } from '../service/membership.ts'
-import type { Work } from '../service/turn-port.ts'
-import { isCapped } from '../service/turn/claim.ts'
-import { comeNearer } from '../service/turn/catch-up.ts'
-import type { NodeFacts } from '../service/turn/memory.ts'
-import { reasonToEnd } from '../service/turn/passing.ts'
-import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
-import { turnLimits } from '../service/turn/turn-limits.ts'
-import { resetWork } from '../service/turn/works.ts'
-import { createPause, distrustRecord } from './database-back.ts'
+import type { Command } from './commands-port.ts'
+import { type AttemptOfRun, resetSessionCommand } from './commands/engine-commands.ts'
 import { createExecutions } from './executions.ts'
-import { createDatabaseHealth } from './loops/health.ts'
-import { isInvited } from './invited.ts'
+import { createDatabaseHealth, type DatabaseHealth } from './loops/health.ts'
+import { createWorkers } from './loops/workers.ts'
 import { type HistoryRow, loopParts, type NodeContext, type NodeParts } from './node-parts.ts'
+import { createOrgActor, type OrgActor, type OrgActorContext } from './org-actor.ts'
+import type { NodeCapabilities } from './org-state/memory.ts'
 import { createProgress } from './progress.ts'
-import { defer, noteReady, offer, report, wakeWaiting } from './reports.ts'
-import { createNodeLanes } from '../service/node-lanes.ts'
-import { createOffice } from './office.ts'
-import type { Office, OfficeContext } from './office-context.ts'
-import { createWorkers } from './workers.ts'
+import { deferReport, updateReady, offerToken, recordReport, wakeWaiting } from './reports.ts'
+import { catchUpWithoutLock } from './transaction/catch-up.ts'
+import { isCapped } from './transaction/claim.ts'
+import { transactionLimits } from './transaction/limits.ts'
+import { reasonToAbort } from './transaction/pass-time.ts'
+import type { TransactionContext, TransactionResult } from './transaction/transaction.ts'
+import { createNodeLanes } from '../features/lanes/node-lanes.ts'
+import { type NodeInfo, renewLease } from '../features/nodes/membership.ts'
 
-/** Puts a node together. Nothing happens before its loops are started. */
+/**
+ * The database was away and may be back with an older state, as after a failover. What the node knows is compared with
+ * it at the next pass, and orgs in which nothing was pending may have pending runs again.
+ */
+export function recheckAfterOutage({ state }: Pick<NodeParts, 'state'>): void {
+  state.decidedUpTo = instant(-Infinity)
+  state.looks.compareAt = -Infinity
+  state.looks.pendingAfter = ''
+}
+
+/** Shorter outages concern single connections, as when the server is full; retrying sooner would make that worse. */
+const MIN_AWAY_MS = 1_000
+
+/** A wait after a failure. It ends early when the database is back. */
+export function createPause(
+  { sleep }: Pick<NodeContext, 'sleep'>,
+  { whenBack }: Pick<DatabaseHealth, 'whenBack'>,
+): NodeContext['sleep'] {
+  return async (ms, signal) => {
+    const waiting = new AbortController()
+    const end = (): void => {
+      waiting.abort()
+    }
+    signal.addEventListener('abort', end)
+    const cancel = whenBack((awayMs) => {
+      if (awayMs >= MIN_AWAY_MS) end()
+    })
+    if (!signal.aborted) await sleep(ms, waiting.signal)
+    cancel()
+    signal.removeEventListener('abort', end)
+  }
+}
+
+/** Whether attempts of an agent are given keys. A node knows this of every agent it executes. */
+const hasSelfService = (
+  parts: Pick<NodeParts, 'actors'>,
+  about: { readonly orgId: OrgId; readonly agentId: AgentId },
+): boolean => parts.actors.get(about.orgId)?.loaded()?.state.agents.get(about.agentId)?.selfService === true
+
+/** The API key for an attempt that was assigned to a worker; null: its agent has no `self_service`. */
+export async function createWorkerAttemptKey(
+  parts: Pick<NodeParts, 'actors' | 'ctx'>,
+  about: AttemptOfRun & { readonly agentId: AgentId },
+): Promise<AttemptApiAccess | null> {
+  if (!hasSelfService(parts, about)) return null
+  const endsBy = parts.actors.get(about.orgId)?.loaded()?.state.runs.get(about.runId)?.endsBy ?? null
+  return (await parts.ctx.createAttemptKey?.({ ...about, endsBy })) ?? null
+}
+
+/** Creates a node. Nothing happens before its loops are started. */
 export function createNodeParts(ctx: NodeContext): NodeParts {
   let id = ctx.newNodeId()
   const lanes = createNodeLanes(ctx.settings().lanes.byName, (leftBy) => {
     wakeWaiting(parts, leftBy)
   })
   const health = createDatabaseHealth({ log: ctx.log, now: ctx.clock.now, counter: ctx.clock.counter })
-  const offices = new Map<OrgId, Office>()
-  const facts: NodeFacts = {
-    chance: ctx.chance,
-    settings: ctx.settings,
-    // What workers perform stands in lines that no node serves, so it may always compete there.
-    canExecute: (key) => ctx.executors.has(key) || isWorkerKey(key),
-    laneNames: () => new Set(lanes.sizes().keys()),
-    estimate: ctx.estimate,
-    catchups: () => lanes.catchups(),
-  }
-  const officeOf = (orgId: OrgId): Office => {
-    const known = offices.get(orgId)
+  const actors = new Map<OrgId, OrgActor>()
+  const actorOf = (orgId: OrgId): OrgActor => {
+    const known = actors.get(orgId)
     if (known !== undefined) return known
-    const made = createOffice(officeContext(parts), orgId)
-    offices.set(orgId, made)
-    return made
+    const created = createOrgActor(actorContext(parts), orgId)
+    actors.set(orgId, created)
+    return created
   }
   const stopping = new AbortController()
-  const progress = createProgress({ officeOf, sleep: ctx.sleep, stopping: stopping.signal })
-  const workers = createWorkers({ officeOf, beginMs: () => ctx.settings().node.leaseMs })
+  const progress = createProgress({ officeOf: actorOf, sleep: ctx.sleep, stopping: stopping.signal })
+  const workers = createWorkers({ actorOf, beginMs: () => ctx.settings().node.leaseMs })
   const executions = createExecutions({
     executorFor: (key) => ctx.executors.get(key),
     hold: lanes.hold,
-    report: (reported) => report(parts, reported),
-    progress: progress.say,
+    report: (reported) => recordReport(parts, reported),
+    progress: progress.add,
     tracing: ctx.tracing,
-    offer: (about) => offer(parts, about),
-    defer: (about, offered) => defer(parts, about, offered),
+    offer: (about) => offerToken(parts, about),
+    defer: (about, offered) => deferReport(parts, about, offered),
     expose: ctx.expose,
     gate: ctx.gate,
-    invite: async (about) => (isInvited(parts, about) ? ((await ctx.invite?.(about)) ?? null) : null),
+    createAttemptKey: async (about) =>
+      hasSelfService(parts, about) ? ((await ctx.createAttemptKey?.(about)) ?? null) : null,
   })
   const parts: NodeParts = {
-    ...loopParts(ctx, { id: () => id, officeOf, stopping: stopping.signal, failed: health.failed }),
+    ...loopParts(ctx, { id: () => id, actorOf, stopping: stopping.signal, failed: health.failed }),
     ctx,
     id: () => id,
     setId: (next) => {
       id = next
     },
-    facts,
+    capabilities: capabilitiesOf(ctx, lanes),
     lanes,
     executions,
     progress,
     workers,
     health,
     pause: createPause(ctx, health),
-    offices,
-    officeOf,
-    turns: { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) },
-    company: { others: false, executors: new Set() },
-    state: newState(),
+    actors,
+    actorOf,
+    commands: { execute: <Answer>(command: Command<Answer>) => actorOf(command.orgId).execute(command) },
+    peers: { others: false, executors: new Set() },
+    state: initialState(),
     stopping,
   }
-  return distrusting(parts)
+  return recheckingAfterOutages(parts)
 }
 
-function distrusting(parts: NodeParts): NodeParts {
+const capabilitiesOf = (ctx: NodeContext, lanes: NodeParts['lanes']): NodeCapabilities => ({
+  randomSource: ctx.randomSource,
+  settings: ctx.settings,
+  // Runs of workers queue in lanes that no node serves, so they may always compete there.
+  canExecute: (key) => ctx.executors.has(key) || isWorkerKey(key),
+  laneNames: () => new Set(lanes.sizes().keys()),
+  estimate: ctx.estimate,
+  catchups: () => lanes.catchups(),
+})
+
+function recheckingAfterOutages(parts: NodeParts): NodeParts {
   parts.health.whenBack(() => {
-    distrustRecord(parts)
+    recheckAfterOutage(parts)
   })
   return parts
 }
 
-/** Where a node stands that has just come. */
-const newState = (): NodeParts['state'] => ({
+/** The state of a node that has just started. */
+const initialState = (): NodeParts['state'] => ({
   draining: false,
   stopped: false,
   wakingWaiting: false,
@@ -107,67 +156,67 @@ const newState = (): NodeParts['state'] => ({
   looks: { changesAt: null, compareAt: -Infinity, pendingAfter: '', idleAt: -Infinity, idle: new Map() },
 })
 
-function turnContext(parts: NodeParts): TurnContext {
+function transactionContext(parts: NodeParts): TransactionContext {
   const { ctx } = parts
   const askedAt = ctx.clock.counter()
   return {
     database: ctx.database,
-    node: parts.facts,
+    node: parts.capabilities,
     nodeId: parts.id(),
-    limits: ctx.turnLimits ?? turnLimits(ctx.clock.counter),
+    limits: ctx.transactionLimits ?? transactionLimits(ctx.clock.counter),
     askedAt,
-    hearClock: (said) => {
-      ctx.clock.hear(said, askedAt)
-      return ctx.hearClock?.(said) ?? said
+    syncClock: (databaseTime) => {
+      ctx.clock.sync(databaseTime, askedAt)
+      return ctx.syncClock?.(databaseTime) ?? databaseTime
     },
   }
 }
 
-function officeContext(parts: NodeParts): OfficeContext {
+function actorContext(parts: NodeParts): OrgActorContext {
   const { ctx, lanes, health } = parts
   return {
-    turnContext: () => turnContext(parts),
+    transactionContext: () => transactionContext(parts),
     load: ctx.load,
     offer: (orgId) => {
       if (parts.state.draining) return null
       const { catchupMaxActive: catchupLimit } = ctx.settings().schedules
-      const awaitsCatchup = (): boolean => parts.offices.get(orgId)?.memory()?.held.isBlocked ?? false
+      const awaitsCatchup = (): boolean => parts.actors.get(orgId)?.loaded()?.held.isBlocked ?? false
       const isReady = readyLanes(parts, orgId)
       const offer = lanes.offer({ orgId, nodeId: parts.id(), isReady, catchupLimit, awaitsCatchup })
       const workers = parts.workers.offers(orgId)
       return workers === null ? offer : { ...offer, workers }
     },
-    decided: lanes.decided,
-    withdraw: lanes.withdraw,
-    settled: (office, result, reloaded) => {
+    decided: lanes.settleOffer,
+    withdraw: lanes.withdrawOffer,
+    committed: (actor, result, reloaded) => {
       health.answered()
-      lanes.decided(office.orgId)
-      noteReady(parts, office)
-      return settled(parts, { office, result, reloaded })
+      lanes.settleOffer(actor.orgId)
+      updateReady(parts, actor)
+      return afterCommit(parts, { actor, result, reloaded })
     },
-    isAlone: () => !parts.company.others,
+    isAlone: () => !parts.peers.others,
     failed: (error, broken) => {
       if (!broken) health.failed(error)
-      else ctx.log({ level: 'error', message: 'A turn could not be taken', facts: { error: messageOf(error) } })
+      else ctx.log({ level: 'error', message: 'A transaction failed', facts: { error: errorMessageOf(error) } })
     },
-    comeNearer: (memory) => comeNearer(ctx.database, memory, parts.facts),
+    catchUpWithoutLock: (org) => catchUpWithoutLock(ctx.database, org, parts.capabilities),
     stuck: (orgId, error, failures) => {
       ctx.log({
         level: 'error',
-        message: 'An org does not get on; its transactions fail again and again',
-        facts: { org: orgId, failures, error: messageOf(error) },
+        message: 'An org makes no progress; its transactions fail repeatedly',
+        facts: { org: orgId, failures, error: errorMessageOf(error) },
       })
     },
-    mishap: (error) => {
+    listenerFailed: (error) => {
       ctx.log({
         level: 'error',
-        message: 'A listener failed after a transaction was kept',
-        facts: { error: messageOf(error) },
+        message: 'A listener failed after a transaction was committed',
+        facts: { error: errorMessageOf(error) },
       })
     },
     recovered: health.answered,
-    ringAt: ctx.ringAt ?? ((at, ring) => ringAfter(at - ctx.clock.now(), ring)),
-    after: ctx.after ?? ringAfter,
+    callAt: ctx.callAt ?? ((at, callback) => callAfter(at - ctx.clock.now(), callback)),
+    after: ctx.after ?? callAfter,
     counter: ctx.clock.counter,
     sleep: parts.pause,
     backoffMs: (failures) => Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2),
@@ -175,78 +224,87 @@ function officeContext(parts: NodeParts): OfficeContext {
   }
 }
 
-/** In which lanes the org has something to start; in any when a time has come that the line-up has not looked at yet. */
+/**
+ * The lanes in which the org has a run to start; every lane when runs have become due since the ready queue was
+ * updated.
+ */
 function readyLanes(parts: NodeParts, orgId: OrgId): (lane: LaneName) => boolean {
-  const memory = parts.offices.get(orgId)?.memory() ?? null
-  if (memory === null) return () => true
-  const { desk, lineUp } = memory
-  return (lane) => lineUp.hasReady(lane) || (lineUp.wakesAt() ?? Infinity) <= desk.now
+  const org = parts.actors.get(orgId)?.loaded() ?? null
+  if (org === null) return () => true
+  const { state: orgState, readyQueue } = org
+  return (lane) => readyQueue.hasReady(lane) || (readyQueue.wakesAt() ?? Infinity) <= orgState.now
 }
 
-interface SettledTurn {
-  readonly office: Office
-  readonly result: TurnResult
+interface CommittedTransaction {
+  readonly actor: OrgActor
+  readonly result: TransactionResult
   readonly reloaded: boolean
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const errorMessageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Longer than this no timer can run; looking once more does no harm. */
-const LONGEST_TIMER_MS = 2_000_000_000
+/** Node's timers cannot run longer than this; firing early does no harm. */
+const MAX_TIMEOUT_MS = 2_000_000_000
 
-function ringAfter(ms: number, ring: () => void): () => void {
-  const timer = setTimeout(ring, Math.ceil(Math.min(Math.max(0, ms), LONGEST_TIMER_MS)))
+function callAfter(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, Math.ceil(Math.min(Math.max(0, ms), MAX_TIMEOUT_MS)))
   return () => {
     clearTimeout(timer)
   }
 }
 
-/** A turn was kept: tell who listens, end what must end, take what was claimed. Answers with what begins it. */
-function settled(parts: NodeParts, turn: SettledTurn): () => void {
-  const { office, result } = turn
-  for (const heard of result.heard) publish(parts, office.orgId, heard)
+/**
+ * A transaction was committed: publishes it, aborts what must end, takes what was claimed. Returns the function that
+ * starts the claims.
+ */
+function afterCommit(parts: NodeParts, transaction: CommittedTransaction): () => void {
+  const { actor, result } = transaction
+  for (const missed of result.caughtUp) publish(parts, actor.orgId, missed)
   if (result.written !== null) {
-    parts.ctx.meter?.turn(result)
+    parts.ctx.meter?.transaction(result)
     if (result.changes.deliveries.length > 0 || result.changes.alerts.length > 0) parts.outbox.wake()
-    publish(parts, office.orgId, result.written)
-    if (parts.company.others) tellOthers(parts, office.orgId, result.written)
+    publish(parts, actor.orgId, result.written)
+    if (parts.peers.others) notifyOthers(parts, actor.orgId, result.written)
   }
-  endWhatMustEnd(parts, turn)
-  parts.workers.settled(office, result.assigned)
-  if (isCapped(result.claims)) office.wake()
+  abortEndedAttempts(parts, transaction)
+  parts.workers.committed(actor, result.assigned)
+  if (isCapped(result.claims)) actor.wake()
   if (result.claims.length === 0) return () => undefined
-  const begins = result.claims.map(parts.executions.take)
-  // A process can be stopped between any two of these and be taken for dead meanwhile: each one looks.
+  const starts = result.claims.map(parts.executions.reserve)
+  // The process can be suspended between any two starts and be declared lost meanwhile, so each start checks the lease.
   let still: Promise<boolean> | undefined
   const { clock } = parts.ctx
   const isSure = (): boolean =>
     result.sureUntil !== null &&
     result.sureUntil - clock.counter() > LEASE_MARGIN_MS &&
-    (clock.sleptMs?.() ?? 0) < LONGEST_NAP_MS
+    (clock.sleptMs?.() ?? 0) < MAX_SLEEP_MS
   return () => {
-    for (const begin of begins) begin(isSure() ? undefined : (still ??= isStill(parts, result.written?.nodeId)))
+    for (const start of starts) start(isSure() ? undefined : (still ??= confirmLease(parts, result.written?.nodeId)))
   }
 }
 
 const LEASE_MARGIN_MS = 500
 
-/** A machine that has slept for longer than this asks before it acts: its counter stood still meanwhile. */
-const LONGEST_NAP_MS = 1_000
+/** After a sleep longer than this the lease is renewed first, because the counter stood still during the sleep. */
+const MAX_SLEEP_MS = 1_000
 
-/** Asks before it acts. What is not started for it is found by the watch, or by whoever declared this node lost. */
-async function isStill(parts: NodeParts, claimant: string | undefined): Promise<boolean> {
+/**
+ * Renews the lease before starting. Attempts that do not start are settled by the watch loop, or by the node that
+ * declared this one lost.
+ */
+async function confirmLease(parts: NodeParts, claimant: string | undefined): Promise<boolean> {
   const { ctx } = parts
   if (parts.id() !== claimant) return false
-  const renewed = await renewLease(parts.control, cardOf(parts), ctx.settings().node.leaseMs).catch(() => false)
+  const renewed = await renewLease(parts.control, nodeRecordOf(parts), ctx.settings().node.leaseMs).catch(() => false)
   return renewed && parts.id() === claimant
 }
 
-function tellOthers({ notifier }: NodeParts, orgId: OrgId, { no, events }: HistoryRow): void {
+function notifyOthers({ notifier }: NodeParts, orgId: OrgId, { no, events }: HistoryRow): void {
   notifier.changed({ orgId, no, plan: events.some(([kind]) => kind === 'schedule.changed') })
 }
 
-/** What this node says of itself. */
-export const cardOf = (parts: NodeParts): NodeCard => ({
+/** What this node publishes about itself. */
+export const nodeRecordOf = (parts: NodeParts): NodeInfo => ({
   id: parts.id(),
   executors: [...parts.ctx.executors.keys()],
   lanes: Object.fromEntries(parts.lanes.sizes()),
@@ -255,32 +313,34 @@ export const cardOf = (parts: NodeParts): NodeCard => ({
   keyIds: parts.ctx.keyIds?.() ?? [],
 })
 
-/** Hands a turn on to everybody who listens, once and in order. */
-export function publish(parts: NodeParts, orgId: OrgId, turn: HistoryRow): void {
+/** Passes a transaction to every listener, once and in order. */
+export function publish(parts: NodeParts, orgId: OrgId, transaction: HistoryRow): void {
   const last = parts.published.get(orgId)
-  if (last !== undefined && turn.no <= last) return
-  parts.published.set(orgId, turn.no)
-  for (const hear of [...parts.hearers]) hear(orgId, turn)
+  if (last !== undefined && transaction.no <= last) return
+  parts.published.set(orgId, transaction.no)
+  for (const listener of [...parts.listeners]) listener(orgId, transaction)
 }
 
-function endWhatMustEnd(parts: NodeParts, { office, result, reloaded }: SettledTurn): void {
-  const memory = office.memory()
-  if (memory === null) return
-  const look = (runId: RunId): void => {
+function abortEndedAttempts(parts: NodeParts, { actor, result, reloaded }: CommittedTransaction): void {
+  const org = actor.loaded()
+  if (org === null) return
+  const abortIfEnded = (runId: RunId): void => {
     const execution = parts.executions.ofRun(runId)
-    if (execution?.orgId !== office.orgId || execution.isAborted()) return
-    const reason = reasonToEnd(memory, execution)
+    if (execution?.orgId !== actor.orgId || execution.isAborted()) return
+    const reason = reasonToAbort(org, execution)
     if (reason !== null) execution.abort(reason)
   }
-  for (const run of result.changed) look(run.id)
-  if (reloaded || result.heard.length > 0) for (const { runId } of parts.executions.all()) look(runId)
+  for (const run of result.changed) abortIfEnded(run.id)
+  if (reloaded || result.caughtUp.length > 0) for (const { runId } of parts.executions.all()) abortIfEnded(runId)
 }
 
-/** Resets the sessions that have work active on this node, or that somebody in this process waits in. */
+/** Resets the sessions that have active runs on this node, or in which a caller of this process waits. */
 export async function resetSessions(parts: NodeParts, waitedIn: Iterable<readonly [OrgId, SessionKey]>): Promise<void> {
   const sessions = new Map<string, readonly [OrgId, SessionKey]>()
   for (const { orgId, sessionKey } of parts.executions.all())
     if (sessionKey !== null) sessions.set(`${orgId} ${sessionKey}`, [orgId, sessionKey as SessionKey])
   for (const pair of waitedIn) sessions.set(pair.join(' '), pair)
-  await Promise.all([...sessions.values()].map(([orgId, key]) => parts.officeOf(orgId).take(resetWork(orgId, key))))
+  await Promise.all(
+    [...sessions.values()].map(([orgId, key]) => parts.actorOf(orgId).execute(resetSessionCommand(orgId, key))),
+  )
 }

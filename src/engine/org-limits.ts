@@ -1,32 +1,32 @@
 import type { LaneName, OrgId } from '../domain/ids.ts'
-import { maxOrgSlots, NO_ORG_SHARE } from '../core/org-share.ts'
-import type { NodeLanes } from '../service/node-lanes.ts'
-import { refreshOrgs } from './idle-orgs.ts'
+import { maxOrgSlots, NO_ORG_SHARE } from '../domain/queue/lanes.ts'
+import type { NodeLanes } from '../features/lanes/node-lanes.ts'
+import { refreshOrgs } from './loops/changes.ts'
 import type { NodeParts } from './node-parts.ts'
 
-/** Lets each org hold its part of a lane, as the settings say, and a whole lane where there is one org. */
+/** Limits each org to its share of a lane, as configured; a deployment with a single org has no limit. */
 export function limitOrgs({ lanes, state, ctx }: NodeParts): void {
   lanes.limitOrgs(state.hasManyOrgs ? ctx.settings().lanes.maxOrgShare : NO_ORG_SHARE)
 }
 
-/** The settings have changed: lanes and orgs follow. */
-export function takeLaneSettings(parts: NodeParts): void {
+/** Applies changed settings to lanes and orgs. */
+export function applyLaneSettings(parts: NodeParts): void {
   parts.lanes.resize(parts.ctx.settings().lanes.byName)
   limitOrgs(parts)
   refreshOrgs(parts)
 }
 
-interface OrgShareView {
+interface OrgLimitView {
   readonly max_per_org: number | null
   readonly largest_org: { readonly org_id: OrgId; readonly held: number } | null
 }
 
-/** What is shown of how orgs share a lane; for null, to the operator, also which org holds the most of it. */
-export function viewOrgShare(
+/** How orgs share a lane. For the operator (`orgId` null) it includes the org that holds the most slots. */
+export function viewOrgLimit(
   lanes: Pick<NodeLanes, 'orgShare' | 'largestOrgIn'>,
   lane: { readonly name: LaneName; readonly size: number },
   orgId: OrgId | null,
-): OrgShareView {
+): OrgLimitView {
   const share = lanes.orgShare()
   if (share >= NO_ORG_SHARE) return { max_per_org: null, largest_org: null }
   const largest = orgId === null ? lanes.largestOrgIn(lane.name) : null
@@ -36,8 +36,8 @@ export function viewOrgShare(
   }
 }
 
-/** An org was created: the others are limited at once, and on nodes that are not told with their next look. */
-export function noteNewOrg(parts: NodeParts): void {
+/** An org was created: this node limits the others at once, other nodes at their next check. */
+export function handleNewOrg(parts: NodeParts): void {
   parts.state.hasManyOrgs = true
   limitOrgs(parts)
 }

@@ -1,50 +1,50 @@
 import type { AttemptId, OrgId, RunId } from '../domain/ids.ts'
-import { outputWork } from '../service/turn/works.ts'
-import type { Office } from './office-context.ts'
+import { outputCommand } from './commands/engine-commands.ts'
+import type { OrgActor } from './org-actor.ts'
 
-/** What a run says on its way. */
-export interface Saying {
+/** An event that a run reports while it works. */
+export interface ProgressEvent {
   readonly orgId: OrgId
   readonly runId: RunId
   readonly attemptId: AttemptId
   readonly event: unknown
 }
 
-/** Sayings are collected so long: a model says fifty words a second, and each turn costs a commit. */
-const COLLECT_MS = 100
+/** Events are collected for this long: a model emits fifty words a second, and each transaction costs a commit. */
+const PROGRESS_BATCH_MS = 100
 
 export interface Progress {
-  readonly say: (saying: Saying) => void
-  /** Hands on what has been said so far, before something else is handed in: the last words before an end are heard. */
+  readonly add: (progressEvent: ProgressEvent) => void
+  /** Submits the events collected so far, so that they precede the report that follows. */
   readonly flush: (orgId: OrgId) => void
 }
 
-/** Collects what runs say on their way and hands it on in events. What a run says after its end is dropped. */
+/** Collects the progress events of runs and submits them in batches. Events after the end of a run are dropped. */
 export function createProgress(ctx: {
-  readonly officeOf: (orgId: OrgId) => Office
+  readonly officeOf: (orgId: OrgId) => OrgActor
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly stopping: AbortSignal
 }): Progress {
-  const collected = new Map<OrgId, Saying[]>()
+  const collected = new Map<OrgId, ProgressEvent[]>()
   const flush = (orgId: OrgId): void => {
-    const sayings = collected.get(orgId)
-    if (sayings === undefined) return
+    const progressEvents = collected.get(orgId)
+    if (progressEvents === undefined) return
     collected.delete(orgId)
-    // Nobody waits for it, and nothing depends on it.
-    const handed = ctx.officeOf(orgId).take(outputWork(orgId, sayings))
-    handed.catch(() => undefined)
+    // No caller waits for it, and nothing depends on it.
+    const submitted = ctx.officeOf(orgId).execute(outputCommand(orgId, progressEvents))
+    submitted.catch(() => undefined)
   }
   return {
     flush,
-    say: (saying) => {
-      const { orgId } = saying
+    add: (progressEvent) => {
+      const { orgId } = progressEvent
       const known = collected.get(orgId)
       if (known !== undefined) {
-        known.push(saying)
+        known.push(progressEvent)
         return
       }
-      collected.set(orgId, [saying])
-      void ctx.sleep(COLLECT_MS, ctx.stopping).then(() => {
+      collected.set(orgId, [progressEvent])
+      void ctx.sleep(PROGRESS_BATCH_MS, ctx.stopping).then(() => {
         flush(orgId)
       })
     },

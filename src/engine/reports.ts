@@ -1,54 +1,56 @@
 import type { OrgId } from '../domain/ids.ts'
 import { hashSecret } from '../features/access/key-text.ts'
-import { cutOutput, cutText } from '../service/stored-output.ts'
-import { alsoRecording, isApplied } from '../service/probe/gate.ts'
-import { deferWork, offerWork, reportWork, type AttemptOfRun } from '../service/turn/works.ts'
+import { cutOutput, cutText } from '../features/runs/view.ts'
+import { withProbeRecord, isApplied } from '../features/probes/gate.ts'
+import { deferCommand, offerTokenCommand, reportCommand, type AttemptOfRun } from './commands/engine-commands.ts'
 import type { ReportedAttempt } from './executions.ts'
 import type { NodeParts } from './node-parts.ts'
-import type { Office } from './office-context.ts'
+import type { OrgActor } from './org-actor.ts'
 
-/** What an executor said is written however long that takes: the work was done. */
-export async function report(
+/** Records a report, however long that takes, because the attempt has been executed. */
+export async function recordReport(
   parts: NodeParts,
-  { orgId, runId, attemptId, report: said }: ReportedAttempt,
+  { orgId, runId, attemptId, report: attemptReport }: ReportedAttempt,
 ): Promise<void> {
-  if (said.outcome.kind === 'accepted') {
-    // Whoever defers has said so before, with a token. Without one nobody could ever report.
+  if (attemptReport.outcome.kind === 'accepted') {
+    // The executor recorded the deferral, with its token, before; without a token it could never report.
     return
   }
   parts.progress.flush(orgId)
   const { outputBytes } = parts.ctx.settings().retention
-  const usage = said.usage === undefined || Object.keys(said.usage).length === 0 ? null : said.usage
+  const usage =
+    attemptReport.usage === undefined || Object.keys(attemptReport.usage).length === 0 ? null : attemptReport.usage
   try {
-    const work = reportWork(orgId, runId, {
+    const command = reportCommand(orgId, runId, {
       attemptId,
-      outcome: said.outcome,
-      output: cutOutput(said.output, outputBytes),
-      uncut: said.output,
-      summary: cutOutput(said.summary, outputBytes),
-      reported: said.reported,
-      errorMessage: said.errorMessage === undefined ? undefined : cutText(said.errorMessage, outputBytes),
+      outcome: attemptReport.outcome,
+      output: cutOutput(attemptReport.output, outputBytes),
+      fullOutput: attemptReport.output,
+      summary: cutOutput(attemptReport.summary, outputBytes),
+      reported: attemptReport.reported,
+      errorMessage:
+        attemptReport.errorMessage === undefined ? undefined : cutText(attemptReport.errorMessage, outputBytes),
       usage,
-      nextCheck: said.nextCheck,
+      nextCheck: attemptReport.nextCheck,
     })
-    const { probe } = said
-    const kept = probe === undefined ? work : alsoRecording(work, { runId, probe }, isApplied)
-    const decision = await parts.officeOf(orgId).take(kept, true)
+    const { probe } = attemptReport
+    const kept = probe === undefined ? command : withProbeRecord(command, { runId, probe }, isApplied)
+    const decision = await parts.actorOf(orgId).execute(kept, true)
     if (decision === null || decision.kind === 'stale_report')
       parts.ctx.log({
         level: 'info',
-        message: 'A late report changed nothing',
+        message: 'A late report was ignored',
         facts: { run: runId, attempt: attemptId },
       })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    parts.ctx.log({ level: 'error', message: 'A report could not be written', facts: { run: runId, error: message } })
+    parts.ctx.log({ level: 'error', message: 'A report could not be recorded', facts: { run: runId, error: message } })
   }
 }
 
 /**
- * Slots are free that orgs wait for. Many that come free in one breath are looked at once. An org that has left all of
- * them is not asked again: while another cannot come for them, it would be asked for ever.
+ * Wakes the orgs that wait for slots. Several slots released in one tick cause one wake. An org that released all of
+ * them itself is not woken: while no other org can take them, it would be woken forever.
  */
 export function wakeWaiting(parts: NodeParts, leftBy: OrgId | null): void {
   const { freed } = parts.state
@@ -59,43 +61,43 @@ export function wakeWaiting(parts: NodeParts, leftBy: OrgId | null): void {
     const [only] = freed.size === 1 ? freed : []
     freed.clear()
     parts.state.wakingWaiting = false
-    for (const orgId of parts.lanes.waiting()) if (orgId !== only) parts.offices.get(orgId)?.wake()
+    for (const orgId of parts.lanes.waiting()) if (orgId !== only) parts.actors.get(orgId)?.wake()
   }
-  // Where time is moved by hand, this waits for it, too: otherwise the order of things would be left to chance.
+  // Where a test moves time by hand the wake is scheduled through it, so that the order is deterministic.
   if (parts.ctx.after === undefined) setImmediate(wake)
   else parts.ctx.after(0, wake)
 }
 
-/** Wakes every org that has something ready for a lane with room: whatever was not woken in time is woken here. */
+/** Wakes every org that has a ready run for a lane with room, as a fallback for wakes that were missed. */
 export function wakeReady(parts: NodeParts): void {
-  const lanes = [...parts.facts.laneNames()]
+  const lanes = [...parts.capabilities.laneNames()]
   for (const orgId of parts.ready) {
-    const office = parts.offices.get(orgId)
-    const lineUp = office?.memory()?.lineUp
-    if (lineUp === undefined) continue
-    if (lanes.some((lane) => lineUp.hasReady(lane) && parts.lanes.hasRoom(lane, orgId))) office?.wake()
+    const actor = parts.actors.get(orgId)
+    const readyQueue = actor?.loaded()?.readyQueue
+    if (readyQueue === undefined) continue
+    if (lanes.some((lane) => readyQueue.hasReady(lane) && parts.lanes.hasRoom(lane, orgId))) actor?.wake()
   }
 }
 
-/** Notes whether the org has something ready, after each of its turns. */
-export function noteReady(parts: NodeParts, { orgId, memory }: Pick<Office, 'orgId' | 'memory'>): void {
-  const lineUp = memory()?.lineUp
-  if (lineUp !== undefined && [...parts.facts.laneNames()].some(lineUp.hasReady)) parts.ready.add(orgId)
+/** Records whether the org has a ready run, after each of its transactions. */
+export function updateReady(parts: NodeParts, { orgId, loaded: org }: Pick<OrgActor, 'orgId' | 'loaded'>): void {
+  const readyQueue = org()?.readyQueue
+  if (readyQueue !== undefined && [...parts.capabilities.laneNames()].some(readyQueue.hasReady)) parts.ready.add(orgId)
   else parts.ready.delete(orgId)
 }
 
-/** Puts a token on record that may settle the attempt while it is the current one, and answers with it. */
-export async function offer(parts: NodeParts, about: AttemptOfRun): Promise<string> {
+/** Records a token that may settle the attempt while it is current, and returns it. */
+export async function offerToken(parts: NodeParts, about: AttemptOfRun): Promise<string> {
   const token = parts.ctx.newToken()
-  await parts.officeOf(about.orgId).take(offerWork(about, hashSecret(token)), true)
+  await parts.actorOf(about.orgId).execute(offerTokenCommand(about, hashSecret(token)), true)
   return token
 }
 
-/** Puts on record that the result comes later, and answers with the token that settles it. */
-export async function defer(parts: NodeParts, about: AttemptOfRun, offered?: string): Promise<string> {
+/** Records that the result comes later, and returns the token that settles it. */
+export async function deferReport(parts: NodeParts, about: AttemptOfRun, offered?: string): Promise<string> {
   const token = offered ?? parts.ctx.newToken()
   const hash = offered === undefined ? hashSecret(token) : null
-  const deferred = await parts.officeOf(about.orgId).take(deferWork(about, hash), true)
-  if (!deferred) throw new Error('the attempt is not current any more and cannot be deferred')
+  const deferred = await parts.actorOf(about.orgId).execute(deferCommand(about, hash), true)
+  if (!deferred) throw new Error('the attempt is no longer current and cannot be deferred')
   return token
 }

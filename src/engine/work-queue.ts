@@ -1,64 +1,65 @@
-import type { Work } from '../service/turn-port.ts'
-import { tooBusy } from '../service/turn/failures.ts'
+import type { Command } from './commands-port.ts'
+import { tooBusy } from './transaction/failures.ts'
 
-/** Work that waits for a turn, and who is to be answered. */
-export interface Entry {
-  readonly work: Work<unknown>
+/** A command that waits for a transaction, and its caller. */
+export interface QueuedCommand {
+  readonly command: Command<unknown>
   readonly patient: boolean
   readonly since: number
-  /** It failed together with others: it is tried by itself. */
+  /** It failed together with others, so it is retried alone. */
   alone: boolean
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-export interface WorkQueueContext {
+export interface CommandQueueContext {
   readonly counter: () => number
-  /** How long work that is not patient waits before it is refused. */
+  /** How long a command that is not patient waits before it is refused. */
   readonly patienceMs: number
-  /** Calls after so many milliseconds, by the counter. Answers with how to call it off. */
-  readonly after: (ms: number, call: () => void) => () => void
+  /** Calls after this many milliseconds, by the counter. Returns a function that cancels the call. */
+  readonly after: (ms: number, callback: () => void) => () => void
 }
 
 /**
- * The work of one org that is in no turn yet, in the order it came. It is bounded in number and in time: what is not
- * patient is refused when too much waits already, or when it has waited too long, and is never carried out later.
+ * The commands of one org that are in no transaction yet, in order of arrival. The queue is bounded in number and in
+ * time: a command that is not patient is refused when too many wait already or when it has waited too long, and is
+ * never executed later.
  */
-export interface WorkQueue {
-  readonly add: <Answer>(work: Work<Answer>, patient: boolean) => Promise<Answer>
+export interface CommandQueue {
+  readonly add: <Answer>(command: Command<Answer>, patient: boolean) => Promise<Answer>
   readonly isEmpty: () => boolean
-  /** What goes into the next turn. */
-  readonly next: () => readonly Entry[]
-  /** The same, taken out. */
-  readonly takeNext: () => readonly Entry[]
-  /** Was taken out and is still to be done: it comes first. */
-  readonly putBack: (entries: readonly Entry[]) => void
-  /** Why turns fail at present, for what is refused because of it; null: they do not. */
+  /** The commands for the next transaction. */
+  readonly next: () => readonly QueuedCommand[]
+  /** The same, removed from the queue. */
+  readonly takeNext: () => readonly QueuedCommand[]
+  /** Puts commands that were taken out back at the front. */
+  readonly putBack: (entries: readonly QueuedCommand[]) => void
+  /** Why transactions fail at present, used to refuse commands that waited too long; null: they do not fail. */
   readonly setFailure: (error: unknown) => void
-  /** Refuses everything. */
+  /** Refuses every command. */
   readonly close: (error: Error) => void
 }
 
-/** More work than this is not put in one turn, so that no turn takes for ever. */
-const MAX_PER_TURN = 2_000
+/** Maximum number of commands in one transaction. */
+const MAX_PER_TRANSACTION = 2_000
 
-/** More than these do not wait in one org: what comes now is refused at once instead of after a long wait. */
+/** Maximum number of waiting commands of one org; further ones are refused at once instead of after a long wait. */
 const MAX_WAITING = 20_000
 
-interface Queue {
-  readonly ctx: WorkQueueContext
-  entries: Entry[]
+interface QueueContents {
+  readonly ctx: CommandQueueContext
+  entries: QueuedCommand[]
   /** How many of them are not patient. */
   impatient: number
   failure: unknown
-  /** Calls off the look at what has waited too long. Null: there is nothing to look at. */
-  callOff: (() => void) | null
+  /** Cancels the timer for commands that wait too long. Null: no timer is set. */
+  cancelTimer: (() => void) | null
 }
 
-export function createWorkQueue(ctx: WorkQueueContext): WorkQueue {
-  const queue: Queue = { ctx, entries: [], impatient: 0, failure: null, callOff: null }
+export function createCommandQueue(ctx: CommandQueueContext): CommandQueue {
+  const queue: QueueContents = { ctx, entries: [], impatient: 0, failure: null, cancelTimer: null }
   return {
-    add: (work, patient) => add(queue, work, patient),
+    add: (command, patient) => add(queue, command, patient),
     isEmpty: () => queue.entries.length === 0,
     next: () => queue.entries.slice(0, batchSize(queue)),
     takeNext: () => {
@@ -77,7 +78,7 @@ export function createWorkQueue(ctx: WorkQueueContext): WorkQueue {
       queue.failure = error
     },
     close: (error) => {
-      queue.callOff?.()
+      queue.cancelTimer?.()
       for (const entry of queue.entries) entry.reject(error)
       queue.entries = []
       queue.impatient = 0
@@ -85,32 +86,35 @@ export function createWorkQueue(ctx: WorkQueueContext): WorkQueue {
   }
 }
 
-function add<Answer>(queue: Queue, work: Work<Answer>, patient: boolean): Promise<Answer> {
+function add<Answer>(queue: QueueContents, command: Command<Answer>, patient: boolean): Promise<Answer> {
   if (!patient && queue.impatient >= MAX_WAITING) return Promise.reject(tooBusy())
   return new Promise<Answer>((resolve, reject) => {
     const since = queue.ctx.counter()
     const answer = resolve as (answer: unknown) => void
-    queue.entries.push({ work: work as Work<unknown>, patient, since, alone: false, resolve: answer, reject })
+    queue.entries.push({ command: command as Command<unknown>, patient, since, alone: false, resolve: answer, reject })
     if (patient) return
     queue.impatient += 1
-    if (queue.callOff === null) watchPatience(queue)
+    if (queue.cancelTimer === null) watchPatience(queue)
   })
 }
 
-/** What writes by itself, or has failed in company, goes alone: nobody else suffers if it cannot be done. */
-const goesAlone = (entry: Entry): boolean => entry.alone || entry.work.prepare !== undefined
+/**
+ * A command with statements of its own, or one that failed together with others, goes alone, so that its failure
+ * affects no other.
+ */
+const needsOwnTransaction = (entry: QueuedCommand): boolean => entry.alone || entry.command.prepare !== undefined
 
-function batchSize({ entries }: Queue): number {
+function batchSize({ entries }: QueueContents): number {
   const [first] = entries
-  if (first !== undefined && goesAlone(first)) return 1
-  const end = entries.findIndex((entry, index) => index >= MAX_PER_TURN || goesAlone(entry))
+  if (first !== undefined && needsOwnTransaction(first)) return 1
+  const end = entries.findIndex((entry, index) => index >= MAX_PER_TRANSACTION || needsOwnTransaction(entry))
   return end === -1 ? entries.length : end
 }
 
-/** Refuses what has waited as long as it may. */
-function refuseLate(queue: Queue): void {
+/** Refuses commands that have waited too long. */
+function refuseLate(queue: QueueContents): void {
   const late = queue.ctx.counter() - queue.ctx.patienceMs
-  const isLate = (entry: Entry): boolean => !entry.patient && entry.since <= late
+  const isLate = (entry: QueuedCommand): boolean => !entry.patient && entry.since <= late
   if (!queue.entries.some(isLate)) return
   const refused = queue.entries.filter(isLate)
   queue.entries = queue.entries.filter((entry) => !isLate(entry))
@@ -118,14 +122,14 @@ function refuseLate(queue: Queue): void {
   for (const entry of refused) entry.reject(queue.failure ?? tooBusy())
 }
 
-/** Sees to it that what waits is refused in time, also while a turn hangs. One timer for all that wait. */
-function watchPatience(queue: Queue): void {
-  if (queue.callOff !== null || queue.impatient === 0) return
+/** Refuses waiting commands in time even while a transaction hangs. One timer serves all of them. */
+function watchPatience(queue: QueueContents): void {
+  if (queue.cancelTimer !== null || queue.impatient === 0) return
   const oldest = queue.entries.find(({ patient }) => !patient)
   if (oldest === undefined) return
   const { after, counter, patienceMs } = queue.ctx
-  queue.callOff = after(oldest.since + patienceMs - counter(), () => {
-    queue.callOff = null
+  queue.cancelTimer = after(oldest.since + patienceMs - counter(), () => {
+    queue.cancelTimer = null
     refuseLate(queue)
     watchPatience(queue)
   })

@@ -1,26 +1,26 @@
-import type { Invitation } from '../core/rails/invitation.ts'
+import type { AttemptApiAccess } from '../domain/access/restrictions.ts'
 import { formatInstant } from '../domain/instant.ts'
 import type { MessageContent } from '../domain/session/debounce.ts'
 import type { Attempt } from './executor.ts'
 
-/** How somebody reports later. */
-export interface CallbackPlace {
+/** How a result can be reported later. */
+export interface CallbackTarget {
   readonly token: string
-  /** Null: nobody listens, and the token is all there is. */
+  /** Null when this process does not listen; then there is only the token. */
   readonly url: string | null
 }
 
-/** What an agent is told over HTTP: start a session and say this in it, in one. */
-export type Dispatch = Readonly<ReturnType<typeof described>>
+/** The request body that an HTTP agent receives. */
+export type Dispatch = Readonly<ReturnType<typeof buildDispatch>>
 
-/** The dispatch of an attempt. Invitations are for agents with `self_service` only: the API and the key of this attempt. */
-export const dispatchOf: (...about: Parameters<typeof described>) => Dispatch = described
+/** Creates the dispatch of an attempt. Invitations are only for agents with `self_service`. */
+export const dispatchOf: (...about: Parameters<typeof buildDispatch>) => Dispatch = buildDispatch
 
-function described(attempt: Attempt, callback: CallbackPlace | null, invitation: Invitation | null = null) {
+function buildDispatch(attempt: Attempt, callback: CallbackTarget | null, invitation: AttemptApiAccess | null = null) {
   const { trigger } = attempt
   const payload = payloadOf(attempt.payload)
   return {
-    // Every run of a schedule is scheduled work to the runtime, also one that was asked for by hand.
+    // Every run of a schedule counts as scheduled for the runtime, even a manual one.
     trigger_type: attempt.scheduleId === null ? trigger : ('scheduled' as const),
     manual: trigger === 'manual' || trigger === 'retry',
     schedule_id: attempt.scheduleId,
@@ -30,7 +30,7 @@ function described(attempt: Attempt, callback: CallbackPlace | null, invitation:
     attempt_id: attempt.attemptId,
     nominal_time: attempt.nominalTime === null ? null : formatInstant(attempt.nominalTime),
     session_id: attempt.sessionKey,
-    message: messageOf(payload),
+    message: textForAgent(payload),
     ...{ schedule_payload: payload, payload },
     deadline: attempt.deadline === null ? null : formatInstant(attempt.deadline),
     ...(callback === null ? {} : { callback_token: callback.token }),
@@ -39,7 +39,7 @@ function described(attempt: Attempt, callback: CallbackPlace | null, invitation:
   }
 }
 
-/** What the run carries, in the spelling of the rest of the dispatch. */
+/** The payload of the run, with the field names of the dispatch. */
 export function payloadOf(payload: unknown): unknown {
   if (!isMessage(payload)) return payload
   const { messageIds, ...content } = payload
@@ -49,10 +49,10 @@ export function payloadOf(payload: unknown): unknown {
 const isMessage = (payload: unknown): payload is MessageContent =>
   typeof payload === 'object' && payload !== null && 'messageIds' in payload && 'fields' in payload
 
-/** What is said to the agent: the text of a message, or the prompt of a schedule. */
-function messageOf(payload: unknown): string | null {
+/** The text for the agent: the text of a message, or the prompt of a schedule. */
+function textForAgent(payload: unknown): string | null {
   if (typeof payload === 'string') return payload
   if (typeof payload !== 'object' || payload === null) return null
-  const said = 'prompt' in payload ? payload.prompt : 'text' in payload ? payload.text : null
-  return typeof said === 'string' ? said : null
+  const text = 'prompt' in payload ? payload.prompt : 'text' in payload ? payload.text : null
+  return typeof text === 'string' ? text : null
 }

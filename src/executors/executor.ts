@@ -1,15 +1,16 @@
+import { createHash } from 'node:crypto'
+import type { AttemptApiAccess } from '../domain/access/restrictions.ts'
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
-import type { Invitation } from '../core/rails/invitation.ts'
-import type { Outcome } from '../domain/run/outcome.ts'
-import type { Reported } from '../core/run/reported.ts'
+import type { AttemptOutcome } from '../domain/run/outcome.ts'
+import type { RuntimeReport } from '../domain/run/reports.ts'
 import type { Trigger } from '../domain/run/run.ts'
 
-/** What an executor is given: one attempt of one run. */
+/** The input of an executor: one attempt of a run. */
 export interface Attempt {
   readonly orgId: OrgId
   readonly runId: RunId
-  /** Equal for all attempts of an occurrence; what the other side uses to recognise a repetition. */
+  /** The same for all attempts of an occurrence, so that the receiver can recognize a repetition. */
   readonly jobRunId: string
   readonly attemptId: AttemptId
   readonly attempt: number
@@ -20,11 +21,11 @@ export interface Attempt {
   readonly sessionKey: SessionKey | null
   readonly payload: unknown
   readonly deadline: Instant | null
-  /** The trace it belongs to, as `traceparent` has it, for whoever is called. */
+  /** The `traceparent` of the trace it belongs to, to be passed on. */
   readonly trace: string | null
 }
 
-/** Tokens and money, as far as the executor knows them. */
+/** Used tokens and money, as far as the executor knows them. */
 export interface Usage {
   readonly inputTokens?: number
   readonly outputTokens?: number
@@ -33,60 +34,69 @@ export interface Usage {
   readonly costMicros?: number
 }
 
-/** What an executor has while it works. */
+/** The services available to an executor during an attempt. */
 export interface AttemptContext {
   /** Aborted when the attempt must end; its reason says why: `cancelled`, `timeout`, `shutdown`, `lease_lost`, … */
   readonly signal: AbortSignal
-  /** Something to show while the attempt goes on: a piece of text, a step. Never waits. */
+  /** Publishes progress: a piece of text, or a step. Never waits. */
   readonly progress: (event: unknown) => void
-  /** Adds to what the attempt has used. */
+  /** Adds to the usage of the attempt. */
   readonly usage: (usage: Usage) => void
   /**
-   * Puts a single-use token on record with which somebody else may report the result of this attempt, from now on. The
-   * attempt goes on as it is.
+   * Creates a single-use token with which the result of this attempt can be reported from outside. The attempt
+   * continues.
    */
   readonly offer: () => Promise<string>
   /**
-   * Says that the result comes later, by callback: from now on the run awaits it and its lane slot is free. Answers with
-   * the single-use token, the one that was offered if there is one. The executor then reports `accepted`.
+   * Announces that the result comes by callback: the run waits for it and its lane slot is free. Returns the
+   * single-use token, the offered one if there is one. The executor then reports `accepted`.
    */
   readonly defer: (offered?: string) => Promise<string>
   /**
-   * Opens secrets of the org for one address, just before something is sent there. From now on their values are hidden in
-   * everything the attempt says, on its way and at its end; only a stream that cuts one in two hides it itself.
+   * Opens secrets of the org for one URL, just before they are sent. From then on their values are masked in all
+   * progress and results of the attempt; an executor that splits one across stream pieces masks it itself.
    */
-  readonly expose: (asked: SecretsAsked) => Promise<ExposedSecrets>
+  readonly expose: (asked: SecretsRequest) => Promise<ExposedSecrets>
   /**
-   * What the attempt needs to make things by itself; null where its agent has no `self_service`. The key is hidden in
-   * everything the attempt says, as secrets are.
+   * The API access of the attempt; null unless its agent has `self_service`. The key is masked in everything the
+   * attempt outputs, like secrets.
    */
-  readonly invite: () => Promise<Invitation | null>
+  readonly invite: () => Promise<AttemptApiAccess | null>
 }
 
-/** Which secrets somebody wants to send, and where. */
-export interface SecretsAsked {
+/** The secrets to open, and the URL they are sent to. */
+export interface SecretsRequest {
   readonly names: readonly string[]
   readonly url: string
 }
 
-/** Their values by name; or why they must not go there, in words that hold none of them. */
+/** The values by name, or why they must not be sent there, in a message without any of them. */
 export type ExposedSecrets =
   | { readonly ok: true; readonly values: Readonly<Record<string, string>> }
   | { readonly ok: false; readonly message: string }
 
-/** How the attempt went. */
+/** The result of an attempt. */
 export interface AttemptReport {
-  readonly outcome: Outcome
+  readonly outcome: AttemptOutcome
   readonly output?: unknown
   /** A text or JSON. */
   readonly summary?: unknown
   readonly errorMessage?: string
   readonly usage?: Usage
-  /** What the runtime calls the session, the reply and the failure. */
-  readonly reported?: Reported | null
-  /** When a heartbeat wants to be asked again, as the agent said it. */
+  /** The runtime's own session id, message id and error code. */
+  readonly reported?: RuntimeReport | null
+  /** The next check that the agent proposes, as it gave it. */
   readonly nextCheck?: unknown
 }
 
-/** Performs an attempt. It answers with a report and throws nothing; what is thrown all the same is `internal`. */
+/** Executes an attempt. It returns a report and should not throw; an exception is reported as `internal`. */
 export type Executor = (attempt: Attempt, context: AttemptContext) => Promise<AttemptReport>
+
+const hexOf = (text: string, length: number): string => createHash('sha256').update(text).digest('hex').slice(0, length)
+
+/**
+ * The `traceparent` of an attempt. A run without a trace starts one that its attempts share. It is marked as sampled,
+ * because an agent that follows its caller would otherwise stop recording.
+ */
+export const traceparentOf = ({ trace, runId, attemptId }: Pick<Attempt, 'trace' | 'runId' | 'attemptId'>): string =>
+  trace ?? `00-${hexOf(runId, 32)}-${hexOf(attemptId, 16)}-01`

@@ -1,36 +1,36 @@
-import type { Exchange } from './chat/conversation.ts'
+import type { ChatExchange } from './chat/conversation.ts'
 import type { CommandRules } from './command/options.ts'
 import type { ExecutorSpec } from './kind.ts'
 import type { RunId } from '../domain/ids.ts'
-import type { Outbound } from '../outbound/send.ts'
+import type { Outbound } from '../platform/outbound/send.ts'
 import type { Attempt, Executor } from './executor.ts'
 import type { ReadAgentResult } from './http/answer.ts'
-import type { InstancePlace } from './tab-action/instances.ts'
+import type { InstanceLookup } from './tab-action/instances.ts'
 
-/** What was said before in the session of an attempt, and who says what it is about. */
-export interface Past {
+/** The history of an attempt's session, with the sender of the new message. */
+export interface SessionHistory {
   readonly sender: string | null
   readonly retryOf: RunId | null
-  readonly exchanges: readonly Exchange[]
+  readonly exchanges: readonly ChatExchange[]
 }
 
-/** What a process has for the executors in it. */
+/** The services of a process for its executors. */
 export interface ExecutorHost {
   readonly send: Outbound['send']
-  /** Finds the agent of an attempt with its options; null: there is none of that kind any more. */
+  /** Finds the agent of an attempt with its options; null when there is none of that kind any more. */
   readonly agentOf: <Options>(
     spec: ExecutorSpec<string, Options>,
   ) => (attempt: Attempt) => Promise<{ readonly options: Options; readonly contextWindow: number | null } | null>
-  /** The conversation before an attempt, of about so many tokens at most. */
-  readonly pastOf: (attempt: Attempt, mostTokens: number) => Promise<Past>
+  /** The conversation before an attempt, of about `mostTokens` tokens at most. */
+  readonly historyOf: (attempt: Attempt, mostTokens: number) => Promise<SessionHistory>
   readonly readResult: ReadAgentResult
-  /** Where a result can be reported with a token; null: nobody listens. */
+  /** The callback URL of a token; null when this process does not listen. */
   readonly callbackUrl: (token: string) => string | null
-  /** What the operator lets agents start at this moment. */
+  /** The operator's current rules for programs. */
   readonly commands: () => CommandRules
-  /** Where browser tabs are at this moment; null: tasks are not performed in tabs here. */
-  readonly tabs: (() => InstancePlace) | null
+  /** The operator's current browser instances; null: tasks are not executed in tabs here. */
+  readonly tabs: (() => InstanceLookup) | null
 }
 
-/** Makes the executor of a kind; null: this process does not perform it. */
-export type Perform = (host: ExecutorHost) => Executor | null
+/** Creates the executor of a kind; null: this process does not execute it. */
+export type CreateExecutor = (host: ExecutorHost) => Executor | null

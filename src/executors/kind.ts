@@ -1,62 +1,65 @@
 import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../domain/input.ts'
 import { nearestWord } from '../domain/nearest-word.ts'
 
-/** A text of the console in each of its languages. */
-export interface Words {
+/** A console text in each language. */
+export interface LocalizedText {
   readonly en: string
   readonly zh: string
 }
 
-/** What values an option takes. Rules that no such table can express are those of the parser of its kind. */
+/** The values of an option. Rules that this table cannot express are in the parser of the kind. */
 export interface OptionShape {
-  /** The option, as the API calls it. */
+  /** The API name of the option. */
   readonly name: string
   readonly input: 'code' | 'area' | 'number' | 'flag' | 'choice' | 'list' | 'pairs' | 'json'
   readonly choices?: readonly string[]
   readonly isRequired?: boolean
-  /** The least and the most: of a number, of the characters of a text, of the entries of a list. */
+  /** The bounds of a number, of the length of a text, or of the number of entries of a list. */
   readonly min?: number
   readonly max?: number
   readonly isWhole?: true
-  /** Of a list: each entry. Left out: texts. */
+  /** For a list: its entries; omitted: texts. */
   readonly each?: Omit<OptionShape, 'name'>
-  /** Of JSON that is an object: its fields, or any. Left out: any JSON. */
+  /** For a JSON object: its fields, or any; omitted: any JSON. */
   readonly fields?: readonly OptionShape[] | 'any'
 }
 
-/** An option as the console asks for it. */
+/** An option as the console shows it. */
 export interface OptionField extends OptionShape {
-  readonly label: Words
-  readonly hint?: Words
+  readonly label: LocalizedText
+  readonly hint?: LocalizedText
   readonly example?: string
-  /** What the form of a new agent begins with. */
+  /** The initial value in the form of a new agent. */
   readonly usual?: string | boolean
 }
 
 type Given = Readonly<Record<string, unknown>>
 
-/** What is known of a way in which work is performed. How it is performed is in `src/executors/<kind>`. */
+/** The description of an executor kind; its implementation is in `src/executors/<kind>`. */
 export interface ExecutorSpec<Kind extends string = string, Options = unknown> {
   readonly kind: Kind
-  /** What it does, with its options, behind its name in the API reference. */
+  /** What it does and its options, for the API reference. */
   readonly about: string
-  /** What does the work, for docs/concepts/agents.md. */
+  /** What executes the runs, for docs/concepts/agents.md. */
   readonly concept: string
-  /** Seconds an attempt may take when nobody has said. */
+  /** The default time limit of an attempt, in seconds. */
   readonly timeoutSeconds: number
-  /** Whether a schedule may bring it with it instead of naming an agent. */
+  /** Whether a schedule may define it inline instead of naming an agent. */
   readonly isInline: boolean
-  /** Reads its options, and refuses what it does not know. */
+  /** Reads its options and refuses unknown ones. */
   readonly parse: (field: string, given: Given) => Parsed<Options>
-  /** The address that it calls, and the option that names it; null: nobody can tell. Left out: it calls none. */
+  /**
+   * The URL that it calls, and the option that contains it; null when it cannot be determined. Omitted: it calls
+   * none.
+   */
   readonly address?: (given: Given) => { readonly url: string; readonly option: string } | null
-  /** Whether it takes options of any name, beside those that the console asks for. */
+  /** Whether it accepts options of any name, besides those in the console. */
   readonly takesAny?: true
-  /** What the console calls it and asks for; `place` is the option that tells agents of the kind apart. */
-  readonly console: { readonly name: Words; readonly place?: string; readonly fields: readonly OptionField[] }
+  /** Its name and form in the console; `place` is the option that distinguishes agents of the kind. */
+  readonly console: { readonly name: LocalizedText; readonly place?: string; readonly fields: readonly OptionField[] }
 }
 
-/** One flaw for each option that is not known, with the one that was probably meant. */
+/** One flaw per unknown option, with a suggestion. */
 export const unknownOptions = (
   field: string,
   given: Given,
@@ -68,10 +71,10 @@ export const unknownOptions = (
     return { field: `${field}.${name}`, value: given[name], message, allowed: known.join(', ') }
   })
 
-/** Options that are kept as they were given. */
+/** Accepts any options unchanged. */
 export const anyOptions = (_: string, given: Given): Parsed<Given> => parsed(given)
 
-/** No options at all. */
+/** Accepts no options. */
 export function noOptions(field: string, given: Given): Parsed<Given> {
   const flaws = unknownOptions(field, given, { known: ['kind'] })
   return flaws.length > 0 ? flawed(flaws) : parsed(given)

@@ -1,106 +1,113 @@
 import { commandRefusal, type CommandRules } from './command/options.ts'
-import type { Look } from '../core/probe/asked.ts'
-import { LARGEST_SIGHT, type CommandProbe, type HttpProbe } from '../domain/probe/probe.ts'
-import { readSight, type Sight } from '../core/probe/verdict.ts'
-import type { AnswerHeaders, OutboundAnswer } from '../outbound/request.ts'
-import type { Outbound } from '../outbound/send.ts'
+import { type ProbeRunner, parseProbeAnswer, type ProbeResult } from '../domain/probe/verdict.ts'
+import { MAX_PROBE_ANSWER_BYTES, type CommandProbe, type HttpProbe } from '../domain/probe/probe.ts'
+import type { ResponseHeaders, OutboundResponse } from '../platform/outbound/request.ts'
+import type { Outbound } from '../platform/outbound/send.ts'
 import { runProcess } from './command/process.ts'
 import { directoryOf } from './command/execute.ts'
 
-export interface LookOptions {
+export interface ProbeRunnerOptions {
   readonly send: Outbound['send']
-  /** What the operator lets be started at this moment. */
+  /** The operator's current rules for programs. */
   readonly rules: () => CommandRules
-  /** As whom programs run; null: as ourselves. */
+  /** The user that programs run as; null: the user of this process. */
   readonly account: { readonly uid: number; readonly gid: number } | null
 }
 
-/** Looks outside for probes: over HTTP through the guard, or by a program that the operator permits. */
-export const createLook =
-  (options: LookOptions): Look =>
+/** Performs the checks of probes: over HTTP through the outbound guard, or with a program that the operator allows. */
+export const createProbeRunner =
+  (options: ProbeRunnerOptions): ProbeRunner =>
   (probe, signal) =>
-    probe.kind === 'http' ? lookOver(options, probe, signal) : start(options, probe, signal)
+    probe.kind === 'http' ? probeByHttp(options, probe, signal) : probeByCommand(options, probe, signal)
 
-const failed = (message: string): Sight => ({ kind: 'failed', message })
+const failedProbe = (message: string): ProbeResult => ({ kind: 'failed', message })
 
-async function lookOver({ send }: LookOptions, probe: HttpProbe, signal: AbortSignal): Promise<Sight> {
+async function probeByHttp({ send }: ProbeRunnerOptions, probe: HttpProbe, signal: AbortSignal): Promise<ProbeResult> {
   const { url, method, headers, body } = probe
   const answer = await send({
-    ...{ url, method, body, signal, maxBytes: LARGEST_SIGHT, purpose: 'probe' },
-    headers: { accept: 'application/json, text/plain;q=0.9, */*;q=0.5', ...typeOf(probe), ...headers },
+    ...{ url, method, body, signal, maxBytes: MAX_PROBE_ANSWER_BYTES, purpose: 'probe' },
+    headers: { accept: 'application/json, text/plain;q=0.9, */*;q=0.5', ...contentTypeOf(probe), ...headers },
     timeoutMs: probe.timeoutSeconds * 1_000,
-    // A header may be a credential: it goes where it was meant to, and nowhere else.
-    bound: Object.keys(headers).length > 0,
+    // A header may be a credential, so redirects to other hosts are not followed.
+    sameOriginOnly: Object.keys(headers).length > 0,
   })
-  return answer.kind === 'answered' ? sightOf(probe, answer) : failed(answer.message)
+  return answer.kind === 'answered' ? resultOfAnswer(probe, answer) : failedProbe(answer.message)
 }
 
-/** What is sent looks like what it is, unless somebody says otherwise. */
-function typeOf({ body, headers }: HttpProbe): Readonly<Record<string, string>> {
+/** The default content type, by whether the body is JSON. */
+function contentTypeOf({ body, headers }: HttpProbe): Readonly<Record<string, string>> {
   if (body === null || Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')) return {}
-  return { 'content-type': typeof readSight(body) === 'object' ? 'application/json' : 'text/plain; charset=utf-8' }
+  return {
+    'content-type': typeof parseProbeAnswer(body) === 'object' ? 'application/json' : 'text/plain; charset=utf-8',
+  }
 }
 
-type Answered = Extract<OutboundAnswer, { readonly kind: 'answered' }>
+type HttpAnswer = Extract<OutboundResponse, { readonly kind: 'answered' }>
 
-function sightOf({ method, changed }: HttpProbe, { status, headers, body }: Answered): Sight {
+function resultOfAnswer({ method, changed }: HttpProbe, { status, headers, body }: HttpAnswer): ProbeResult {
   const how = `it answered ${status}`
-  // Only whoever has sent a condition of its own is told that nothing is new.
+  // A 304 only answers a conditional request.
   if (status === 304) return { kind: 'nothing', how: `${how}, not modified` }
-  if (status < 200 || status > 299) return failed(how)
+  if (status < 200 || status > 299) return failedProbe(how)
   if (method === 'HEAD') {
-    const mark = markOf(headers)
-    if (changed !== null && mark === null) return failed(`${how} without an ETag or a Last-Modified to compare`)
-    return { kind: 'seen', value: mark ?? status, how, mark }
+    const validator = validatorOf(headers)
+    if (changed !== null && validator === null)
+      return failedProbe(`${how} without an ETag or a Last-Modified to compare`)
+    return { kind: 'seen', value: validator ?? status, how, mark: validator }
   }
   const text = body.toString('utf8').trim()
-  if (text === '') return { kind: 'nothing', how: `${how} with nothing in it` }
-  return { kind: 'seen', value: readSight(text), how, mark: null }
+  if (text === '') return { kind: 'nothing', how: `${how} with an empty body` }
+  return { kind: 'seen', value: parseProbeAnswer(text), how, mark: null }
 }
 
-const markOf = (headers: AnswerHeaders): string | null => {
-  const mark = headers['etag'] ?? headers['last-modified']
-  return typeof mark === 'string' ? mark : null
+const validatorOf = (headers: ResponseHeaders): string | null => {
+  const validator = headers['etag'] ?? headers['last-modified']
+  return typeof validator === 'string' ? validator : null
 }
 
-/** Shorter than the grace of a run that is stopped. */
+/** Shorter than the grace period of a stopped run. */
 const KILL_AFTER_MS = 2_000
 
-async function start(options: LookOptions, probe: CommandProbe, outer: AbortSignal): Promise<Sight> {
+async function probeByCommand(
+  options: ProbeRunnerOptions,
+  probe: CommandProbe,
+  outer: AbortSignal,
+): Promise<ProbeResult> {
   const { program, args, timeoutSeconds } = probe
   const rules = options.rules()
   const command = { program, cwd: probe.directory }
   const refusal = commandRefusal(command, rules)
-  if (refusal !== null) return failed(`${refusal.field === 'cwd' ? 'directory' : refusal.field} ${refusal.message}`)
+  if (refusal !== null)
+    return failedProbe(`${refusal.field === 'cwd' ? 'directory' : refusal.field} ${refusal.message}`)
   const cwd = await directoryOf(command, rules)
-  if (typeof cwd !== 'string') return failed(cwd.flaw)
+  if (typeof cwd !== 'string') return failedProbe(cwd.flaw)
   const late = AbortSignal.timeout(timeoutSeconds * 1_000)
   const end = await runProcess({
-    ...{ program, args, cwd, env: {}, stdin: '', account: options.account, maxBytes: LARGEST_SIGHT },
-    ...{ signal: AbortSignal.any([outer, late]), killAfterMs: KILL_AFTER_MS, heard: () => undefined },
+    ...{ program, args, cwd, env: {}, stdin: '', account: options.account, maxBytes: MAX_PROBE_ANSWER_BYTES },
+    ...{ signal: AbortSignal.any([outer, late]), killAfterMs: KILL_AFTER_MS, onOutput: () => undefined },
   })
   switch (end.kind) {
     case 'not_started':
-      return failed(`${program} could not be started: ${end.message}`)
+      return failedProbe(`${program} could not be started: ${end.message}`)
     case 'stopped':
-      return failed(late.aborted ? `it did not end within ${timeoutSeconds} s` : 'it was stopped')
+      return failedProbe(late.aborted ? `it did not end within ${timeoutSeconds} s` : 'it was stopped')
     case 'too_large':
-      return failed(`it has written more than ${LARGEST_SIGHT} bytes`)
+      return failedProbe(`it wrote more than ${MAX_PROBE_ANSWER_BYTES} bytes`)
     case 'exited':
-      return exited(end)
+      return resultOfExit(end)
   }
 }
 
-/** As `grep` has it: 0 is yes, 1 is no, everything else went wrong. */
-function exited(end: {
+/** Exit codes as with `grep`: 0 is yes, 1 is no, anything else is an error. */
+function resultOfExit(end: {
   readonly code: number | null
   readonly signal: string | null
   readonly stdout: string
   readonly stderr: string
-}): Sight {
+}): ProbeResult {
   const { code, stdout, stderr } = end
-  const how = code === null ? `it was ended by ${end.signal ?? 'a signal'}` : `it ended with exit code ${code}`
+  const how = code === null ? `it was terminated by ${end.signal ?? 'a signal'}` : `it exited with code ${code}`
   if (code === 1) return { kind: 'nothing', how }
-  if (code !== 0) return failed(stderr === '' ? how : `${how}: ${stderr.slice(-500)}`)
-  return { kind: 'seen', value: readSight(stdout.trim()), how, mark: null }
+  if (code !== 0) return failedProbe(stderr === '' ? how : `${how}: ${stderr.slice(-500)}`)
+  return { kind: 'seen', value: parseProbeAnswer(stdout.trim()), how, mark: null }
 }

@@ -1,25 +1,24 @@
 import { addAll } from '../domain/long-lists.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../domain/input.ts'
-import { toPointer } from '../core/pointer.ts'
+import { toJsonPointer, valueAtPointer } from '../domain/json.ts'
 import { parsePointer } from '../domain/probe/condition.ts'
-import { valueAt } from '../core/probe/pointer.ts'
 
-/** What has to hold of an answer for it to be a success. All that is said has to. */
+/** The conditions for an answer to be a success; all given ones must hold. */
 export interface SuccessWhen {
-  /** Left out: every status from 200 to 299. */
+  /** Omitted: every status from 200 to 299. */
   readonly status?: readonly number[]
-  /** Where in the answer to look: a JSON pointer, or names with dots between. Empty: the answer itself. */
+  /** A JSON pointer into the answer, or names separated by dots; empty: the whole answer. */
   readonly path?: string
   readonly equals?: unknown
-  /** The text there contains this, or the list there has it. */
+  /** A substring of the text there, or an entry of the list there. */
   readonly contains?: unknown
-  /** Whether there is anything there but null. */
+  /** Whether the value there is present and not null. */
   readonly exists?: boolean
 }
 
 const FIELDS = ['status', 'path', 'equals', 'contains', 'exists'] as const
 
-/** Reads what makes an answer a success. */
+/** Reads success_when. */
 export function parseSuccessWhen(field: string, value: unknown): Parsed<SuccessWhen> {
   const allowed = `an object with ${FIELDS.join(', ')}`
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -39,19 +38,19 @@ export function parseSuccessWhen(field: string, value: unknown): Parsed<SuccessW
     flaws.push({ field: `${field}.exists`, value: exists, message: 'must be true or false', allowed: 'true, false' })
   if (path !== undefined && !['equals', 'contains', 'exists'].some((name) => given[name] !== undefined))
     flaws.push({
-      ...{ field: `${field}.path`, value: path, message: 'says where to look and not what for' },
+      ...{ field: `${field}.path`, value: path, message: 'needs a comparison' },
       allowed: 'with equals, contains or exists',
     })
   if (exists === false && (given['equals'] !== undefined || given['contains'] !== undefined))
     flaws.push({
-      ...{ field: `${field}.exists`, value: exists, message: 'can never hold together with equals or contains' },
+      ...{ field: `${field}.exists`, value: exists, message: 'cannot be combined with equals or contains' },
       allowed: 'true, or leave one of them out',
     })
-  if (Object.keys(given).length === 0) flaws.push({ field, value, message: 'says nothing', allowed })
+  if (Object.keys(given).length === 0) flaws.push({ field, value, message: 'is empty', allowed })
   return flaws.length > 0 ? flawed(flaws) : parsed(given as SuccessWhen)
 }
 
-/** What no answer can ever have at a path: most of it is the notation of something else. */
+/** Flaws of a path that can never match, usually in the notation of another language. */
 function pathFlaws(field: string, path: unknown): readonly Flaw[] {
   const allowed = 'a JSON pointer such as /items/0/state'
   if (typeof path !== 'string' || path === '' || path.startsWith('/')) {
@@ -60,43 +59,43 @@ function pathFlaws(field: string, path: unknown): readonly Flaw[] {
   }
   const [first = '', ...rest] = path.split('.')
   const isForeign = first === '$' || first.startsWith('$[') || /\[(?:\d+|\*|'[^']*'|"[^"]*")\]/.test(path)
-  if (isForeign || [first, ...rest].includes('') || path.length > MOST_PATH)
+  if (isForeign || [first, ...rest].includes('') || path.length > MAX_PATH)
     return [{ field, value: path, message: 'can never match', allowed: `${allowed}, or names with dots between` }]
   return []
 }
 
-const MOST_PATH = 1_000
+const MAX_PATH = 1_000
 
 const isStatuses = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.every((one) => typeof one === 'number' && Number.isInteger(one) && one >= 200 && one <= 599)
 
-/** Whether a status is one of those that count. */
+/** Whether a status counts as a success. */
 export const isExpectedStatus = (status: number, when: SuccessWhen | null): boolean =>
   when?.status === undefined ? status >= 200 && status < 300 : when.status.includes(status)
 
-/** What does not hold of the answer, in words; null: it is a success. */
-export function unmet(body: unknown, when: SuccessWhen): string | null {
+/** The first condition that the answer does not meet, as a sentence; null: it is a success. */
+export function unmetCondition(body: unknown, when: SuccessWhen): string | null {
   const { path = '', equals, contains, exists } = when
-  const found = lookUp(body, path)
-  const place = path === '' ? 'the answer' : path
+  const found = valueAtPath(body, path)
+  const subject = path === '' ? 'the answer' : path
   if (exists !== undefined && (found !== null && found !== undefined) !== exists)
-    return exists ? `${place} is not there` : `${place} is there`
-  if (equals !== undefined && !isEqual(found, equals)) return `${place} is ${shown(found)}, not ${shown(equals)}`
-  if (contains !== undefined && !has(found, contains)) return `${place} does not contain ${shown(contains)}`
+    return exists ? `${subject} is missing` : `${subject} is present`
+  if (equals !== undefined && !isEqual(found, equals)) return `${subject} is ${shown(found)}, not ${shown(equals)}`
+  if (contains !== undefined && !containsValue(found, contains)) return `${subject} does not contain ${shown(contains)}`
   return null
 }
 
-const lookUp = (body: unknown, path: string): unknown =>
-  valueAt(body, path === '' || path.startsWith('/') ? path : toPointer(path.split('.')))
+const valueAtPath = (body: unknown, path: string): unknown =>
+  valueAtPointer(body, path === '' || path.startsWith('/') ? path : toJsonPointer(path.split('.')))
 
-const has = (found: unknown, wanted: unknown): boolean => {
+const containsValue = (found: unknown, wanted: unknown): boolean => {
   if (typeof found === 'string') return typeof wanted === 'string' && found.includes(wanted)
   return Array.isArray(found) && found.some((entry) => isEqual(entry, wanted))
 }
 
-/** Equal as JSON is: the order of names does not count. */
+/** Deep equality of JSON values; the order of names does not count. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
   if (Array.isArray(one) !== Array.isArray(other)) return false
@@ -107,9 +106,9 @@ function isEqual(one: unknown, other: unknown): boolean {
   )
 }
 
-const MOST_SHOWN = 200
+const MAX_REPORTED_LENGTH = 200
 
 function shown(value: unknown): string {
   const text = value === undefined ? 'missing' : JSON.stringify(value)
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
+  return text.length > MAX_REPORTED_LENGTH ? `${text.slice(0, MAX_REPORTED_LENGTH)}…` : text
 }

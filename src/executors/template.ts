@@ -1,29 +1,29 @@
 import { flawed, parsed, type Flaw, type Parsed } from '../domain/input.ts'
-import { isSecretName, SECRET_NAME_ALLOWED } from '../core/secret/secret-names.ts'
+import { isSecretName, SECRET_NAME_ALLOWED } from '../domain/secret/secret-names.ts'
 
-/** What templates may name beside `payload.…`. */
+/** The template names besides `payload.…`. */
 const TEMPLATE_NAMES = ['run_id', 'job_run_id', 'scheduled_time', 'attempt'] as const
 
-/** What the names stand for in one attempt. */
+/** The template values of an attempt. */
 export interface TemplateValues {
   readonly run_id: string
   readonly job_run_id: string
-  /** Empty for work that no schedule has planned. */
+  /** Empty for runs without a schedule. */
   readonly scheduled_time: string
   readonly attempt: number
   readonly payload: unknown
-  /** Values of secrets by name, where they may stand. */
+  /** The values of secrets by name, where secrets are allowed. */
   readonly secrets?: Readonly<Record<string, string>> | undefined
 }
 
-/** The braces and what is between them; what is filled in is never looked at again. */
+/** A placeholder. Filled-in values are never scanned again. */
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 const WHOLE = /^\{\{([^{}]*)\}\}$/
 const PAYLOAD = /^payload(?:\.[^.]+)*$/
 
 const SECRET = 'secret:'
 
-/** One flaw for each placeholder of a text that stands for nothing. Secrets may be named only where somebody says so. */
+/** One flaw per unknown placeholder; secrets only where allowed. */
 export function templateFlaws(
   field: string,
   text: string,
@@ -35,44 +35,44 @@ export function templateFlaws(
     const position = found.index
     if (name.startsWith(SECRET)) {
       const secret = name.slice(SECRET.length)
-      const message = secrets ? `names what cannot be a secret: ${secret}` : SECRETS_ELSEWHERE
+      const message = secrets ? `references an invalid secret name: ${secret}` : SECRETS_NOT_ALLOWED
       return secrets && isSecretName(secret)
         ? []
         : [{ field, value: text, message, position, ...(secrets ? { allowed: SECRET_NAME_ALLOWED } : {}) }]
     }
     const known = TEMPLATE_NAMES.map((one) => `{{${one}}}`).join(', ')
     const allowed = `${known}, {{payload.x}}${secrets ? ', {{secret:NAME}}' : ''}`
-    return [{ field, value: text, message: `has a template that stands for nothing: {{${name}}}`, allowed, position }]
+    return [{ field, value: text, message: `has an unknown placeholder: {{${name}}}`, allowed, position }]
   })
 }
 
-const SECRETS_ELSEWHERE = 'must not name a secret; secrets stand in the headers and the body of agents alone'
+const SECRETS_NOT_ALLOWED = 'must not reference a secret; only headers and bodies of agents may'
 
-/** Fills in what the placeholders stand for, in one pass, each value written for the place where it stands. */
+/** Fills all placeholders in one pass; `write` escapes each value for its context. */
 export const fillText = (text: string, values: TemplateValues, write: (value: unknown) => string): string =>
-  text.replaceAll(PLACEHOLDER, (_, name: string) => write(valueOf(name.trim(), values)))
+  text.replaceAll(PLACEHOLDER, (_, name: string) => write(templateValueOf(name.trim(), values)))
 
 /**
- * Fills in a value that is JSON. A text that is a placeholder and nothing else becomes the value itself, number, list or
- * null; inside a longer text the value is written out.
+ * Fills the placeholders of a JSON value. A text that is a single placeholder becomes the value itself (a number,
+ * list or null); in a longer text the value is inserted as text.
  */
 export function fillJson(value: unknown, values: TemplateValues): unknown {
   if (typeof value === 'string') {
     const whole = WHOLE.exec(value)
-    return whole === null ? fillText(value, values, asText) : valueOf((whole[1] ?? '').trim(), values)
+    return whole === null ? fillText(value, values, asText) : templateValueOf((whole[1] ?? '').trim(), values)
   }
   if (Array.isArray(value)) return value.map((entry) => fillJson(entry, values))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, fillJson(entry, values)]))
 }
 
-/** A value as text: what is no text is JSON, and what is not there is nothing. */
+/** A value as text: texts as they are, missing values empty, others as JSON. */
 export function asText(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function valueOf(name: string, values: TemplateValues): unknown {
+function templateValueOf(name: string, values: TemplateValues): unknown {
   const known = TEMPLATE_NAMES.find((one) => one === name)
   if (known !== undefined) return values[known]
   if (name.startsWith(SECRET)) return secretOf(name.slice(SECRET.length), values)
@@ -87,26 +87,26 @@ function valueOf(name: string, values: TemplateValues): unknown {
 const secretOf = (name: string, { secrets = {} }: TemplateValues): string | null =>
   Object.hasOwn(secrets, name) ? (secrets[name] ?? null) : null
 
-/** With the flag `u` a whole pair is one character, so this finds halves only; nobody could encode one. */
+/** With the flag `u` this matches only unpaired surrogates, which cannot be encoded. */
 const HALF_CHARACTER = /\p{Surrogate}/gu
 
-/** No template may stand where it would decide whom we talk to. */
+/** The part of a URL that decides where the request goes and must not contain a template. */
 const BEFORE_PATH = /^[^/?#]*\/\/[^/?#]*/
 
-/** Reads an address with templates in its path and query. */
+/** Reads a URL with templates in its path and query. */
 export function parseUrlTemplate(field: string, text: string): Parsed<string> {
   const flaws = [...templateFlaws(field, text)]
   if ((BEFORE_PATH.exec(text.trim())?.[0] ?? text).includes('{{'))
     flaws.push({
-      ...{ field, value: text, message: 'must not have a template in its scheme, host or port' },
+      ...{ field, value: text, message: 'must not contain a template in its scheme, host or port' },
       allowed: 'templates in the path and in the query',
     })
   return flaws.length > 0 ? flawed(flaws) : parsed(text.trim())
 }
 
 /**
- * The address with its values. Null: a value would lead out of its place in the path, as `..` does. Every value is
- * written so that it stays one piece of the path or the query.
+ * Fills a URL. Every value is encoded so that it stays one segment of the path or the query; null when a value such
+ * as `..` would still change the path.
  */
 export function fillUrl(text: string, values: TemplateValues): string | null {
   const filled = fillText(text, values, (value) =>
@@ -115,6 +115,7 @@ export function fillUrl(text: string, values: TemplateValues): string | null {
   const plain = fillText(text, values, () => 'x')
   if (!URL.canParse(filled) || !URL.canParse(plain)) return null
   const [url, meant] = [new URL(filled), new URL(plain)]
-  const isSamePlace = url.origin === meant.origin && url.pathname.split('/').length === meant.pathname.split('/').length
-  return isSamePlace ? url.href : null
+  const isSameStructure =
+    url.origin === meant.origin && url.pathname.split('/').length === meant.pathname.split('/').length
+  return isSameStructure ? url.href : null
 }

@@ -1,51 +1,136 @@
-import { refreshOrgs } from '../engine/idle-orgs.ts'
-import { takeLaneSettings } from '../engine/org-limits.ts'
-import { openApp, type App, type AppOptions } from '../app.ts'
-import { readEnvironment, type Environment } from '../platform/config/config.ts'
-import { EVENT_KINDS, type EventKind } from '../contract/event-kinds.ts'
-import type { EventView } from '../contract/event.ts'
 import { invalid, Refusal } from '../api/refusals.ts'
-import { NO_COMMANDS } from '../executors/command/options.ts'
-import { agentId, orgId as toOrgId, type OrgId } from '../domain/ids.ts'
-import { parseWord } from '../domain/input.ts'
+import { type App, type AppOptions, openApp } from '../app.ts'
+import { agentId, type OrgId, orgId as toOrgId } from '../domain/ids.ts'
+import { type Flaw, parseWord } from '../domain/input.ts'
 import { formatInstant } from '../domain/instant.ts'
+import { nearestWord } from '../domain/nearest-word.ts'
+import { refreshOrgs } from '../engine/loops/changes.ts'
 import { resetSessions } from '../engine/node.ts'
+import { applyLaneSettings } from '../engine/org-limits.ts'
+import { NO_COMMANDS } from '../executors/command/options.ts'
 import type { Executor } from '../executors/executor.ts'
-import { inProcess, type Handler } from '../executors/in-process/execute.ts'
+import { type Handler, inProcess } from '../executors/in-process/execute.ts'
+import { ensureAgents } from '../features/access/first-start.ts'
+import type { TokenEstimateFunc } from '../features/budgets/schema.ts'
+import { DEFAULT_SETTINGS, type EngineSettings, parseSettings } from '../features/config/settings.ts'
+import { EVENT_KINDS, type EventKind, type EventView } from '../features/events/schema.ts'
+import { loadLaneSizes } from '../features/lanes/service.ts'
 import type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from './escapement.ts'
-import { readLaneSizes } from '../service/lanes.ts'
-import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../features/config/settings.ts'
-import { registerAgents } from './agents.ts'
-import { requireFunction } from './given.ts'
-import { healthOf } from './health.ts'
 import { addExecutors } from './executors.ts'
-import { createEstimator } from './estimator.ts'
-import { requireOptions, SETTINGS } from './options.ts'
-import { runningOf, type Running } from './running.ts'
-import { surfaceOf } from './surface.ts'
+import { createWaiters, healthOf, requireFunction, requireObject, type Running, runningOf } from './running.ts'
 import { stopApp, type Stopping } from './stop.ts'
-import { createWaiters } from './waiters.ts'
+import { surfaceOf } from './surface.ts'
+import { type Environment, readEnvironment } from '../platform/config/config.ts'
+import { ENGINE_KEYS } from '../platform/config/engine-keys.ts'
+import { GROUP_ALIASES } from '../platform/config/synonyms.ts'
 
-/** Escapement inside this program. Nothing happens before `start`. Refuses options that there are not. */
+/** Registers functions of this process as agents of every org. Returns the default agent. */
+async function registerAgents(
+  { app, orgId }: Pick<Running, 'app' | 'orgId'>,
+  ids: readonly string[],
+): Promise<string | null> {
+  const defaultAgent = await ensureAgents(app.ports, orgId, ids.map(agentId))
+  refreshOrgs(app.parts)
+  return defaultAgent
+}
+
+/** The settings that can be changed while running. */
+const SETTINGS = Object.keys(ENGINE_KEYS) as readonly (keyof Settings)[]
+
+/** Every option; the type makes sure that the list is complete. */
+const KNOWN_OPTIONS: Readonly<Record<Exclude<keyof EscapementOptions, keyof Settings>, true>> = {
+  ...{ database: true, agents: true, estimateTokens: true, outbound: true, heartbeat: true },
+  ...{ secretKey: true, org: true, log: true },
+}
+
+const DATABASE_FIELDS = { data: true, url: true, schema: true, pool: true }
+
+/** Rejects options that would be ignored or fail later; settings are validated by their own parser. */
+function requireOptions(options: EscapementOptions): void {
+  requireObject('options', options, 'an object, or nothing')
+  const flaws = unknownOptionFlaws('', options, [...Object.keys(KNOWN_OPTIONS), ...SETTINGS])
+  if (flaws.length > 0) throw invalid(flaws)
+  const { agents, database, estimateTokens, log } = options
+  if (agents !== undefined) requireAgents(agents)
+  if (database !== undefined) requireDatabase(database)
+  if (estimateTokens !== undefined) requireFunction('estimateTokens', estimateTokens)
+  if (log !== undefined) requireFunction('log', log)
+}
+
+function requireAgents(agents: NonNullable<EscapementOptions['agents']>): void {
+  requireObject('agents', agents, 'an object with a function for each agent, by its id')
+  for (const [id, handler] of Object.entries(agents))
+    requireFunction(`agents.${id}`, handler, '(run, context) => output')
+}
+
+function requireDatabase(database: DatabaseChoice): void {
+  if (typeof database === 'string') return
+  requireObject('database', database, 'a URL (postgres://…), { url } or { data: a directory }')
+  const flaws = unknownOptionFlaws('database.', database, Object.keys(DATABASE_FIELDS))
+  if (flaws.length > 0) throw invalid(flaws)
+}
+
+function unknownOptionFlaws(prefix: string, given: object, known: readonly string[]): readonly Flaw[] {
+  return Object.keys(given)
+    .filter((name) => !known.includes(name))
+    .map((name): Flaw => {
+      const near = GROUP_ALIASES.get(name)?.group ?? nearestWord(name, known)
+      const suggestion = near === null ? '' : `; did you mean ${near}?`
+      const allowed = known.join(', ')
+      return { field: `${prefix}${name}`, value: undefined, message: `is not a known option${suggestion}`, allowed }
+    })
+}
+
+/** The program's estimate of how full the context of a session is; it can be replaced while running. */
+interface Estimator {
+  /** The current function; null if there is none. */
+  readonly estimate: () => TokenEstimateFunc | null
+  readonly set: (estimate: TokenEstimateFunc | null) => void
+}
+
+function createEstimator(first: TokenEstimateFunc | undefined, changed: () => void): Estimator {
+  let current = first === undefined ? null : safeEstimate(first)
+  return {
+    estimate: () => current,
+    set: (estimate) => {
+      if (estimate !== null) requireFunction('estimate', estimate, '(session) => ({ tokens, contextWindow }), or null')
+      current = estimate === null ? null : safeEstimate(estimate)
+      changed()
+    },
+  }
+}
+
+/** A failing estimate counts as none, and without one nothing is throttled. */
+const safeEstimate =
+  (estimate: TokenEstimateFunc): TokenEstimateFunc =>
+  (session) => {
+    try {
+      return estimate(session)
+    } catch {
+      return null
+    }
+  }
+
+/** Creates an engine inside this program. Nothing runs before `start`. Throws for unknown or invalid options. */
 export function createEscapement(options: EscapementOptions = {}): Escapement {
   const environment = readEnvironment(DEFAULT_SETTINGS.lanes.byName)
-  let settings = readSettings(pickSettings(options), usualSettings(environment))
+  let settings = readSettings(pickSettings(options), defaultSettings(environment))
   let current: Running | null = null
   let starting: Promise<void> | null = null
   let stopping: Stopping | null = null
   const executors = new Map<string, Executor>()
   const listeners: Listeners = new Map()
   const handlers = new Map(Object.entries(options.agents ?? {}))
-  const log = safely(options.log ?? logToStderr)
+  const log = safeLog(options.log ?? logToStderr)
   const refresh = (): unknown => current !== null && refreshOrgs(current.app.parts)
   const { estimate, set: setTokenEstimateFunc } = createEstimator(options.estimateTokens, refresh)
   const running = (): Running => {
-    if (current === null) throw new Refusal('NOT_STARTED', 'Call start() first, and not after stop()')
+    if (current === null) throw new Refusal('NOT_STARTED', 'Escapement is not running: call start() first')
     return current
   }
   const reload = (change: Settings): void => {
     settings = readSettings(change, settings)
-    if (current !== null) takeLaneSettings(current.app.parts)
+    if (current !== null) applyLaneSettings(current.app.parts)
   }
   const register = async (id: string, handler: Handler): Promise<void> => {
     handlers.set(id, handler)
@@ -53,7 +138,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     if (current !== null) await registerAgents(current, [id])
   }
   const start = async (): Promise<void> => {
-    if (current !== null || starting !== null) throw new Refusal('CONFLICT', 'It has been started already')
+    if (current !== null || starting !== null) throw new Refusal('CONFLICT', 'Escapement has already been started')
     starting = open()
     await starting.finally(() => (starting = null))
   }
@@ -63,22 +148,22 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     const database = options.database ?? environment.databaseUrl ?? {}
     const secretKeys = { environment: options.secretKey ?? environment.secretKey }
     const given = { ...appOptionsOf({ ...options, database }), estimate, executors, log, secretKeys }
-    const app = await openHere({ ...given, settings: () => settings })
-    // Sizes that were set for every node are kept as settings of this one.
-    const refresh = async (): Promise<void> => reload({ lanes: Object.fromEntries(await readLaneSizes(app.ports)) })
+    const app = await openInProcess({ ...given, settings: () => settings })
+    // Lane sizes that were stored for every node are applied as settings of this one.
+    const refresh = async (): Promise<void> => reload({ lanes: Object.fromEntries(await loadLaneSizes(app.ports)) })
     const org = toOrgId(options.org ?? 'default')
-    current = await begin(app, { org, listeners, handlers: [...handlers.keys()], refresh })
+    current = await startRunning(app, { org, listeners, handlers: [...handlers.keys()], refresh })
   }
   return {
     ...surfaceOf(running, register),
-    on: (kind, hear) => addListener(listeners, kind, hear),
+    on: (kind, listener) => addListener(listeners, kind, listener),
     ...{ reload, setTokenEstimateFunc },
-    watchConfig: (load, everyMs) => watch(load, everyMs, { reload, log }),
+    watchConfig: (load, everyMs) => watchSettings(load, everyMs, { reload, log }),
     health: () => healthOf(current?.app.parts ?? null),
     reset: () => (current === null ? Promise.resolve() : resetNode(current)),
     start,
     stop: async (how = 'drain') => {
-      // A start that is under way would go on after the stop, and nobody would stop it any more.
+      // A start in progress would continue after the stop, and nothing would stop it again.
       await starting?.catch(() => undefined)
       if (current === null) return
       stopping ??= stopApp(current)
@@ -88,8 +173,8 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   }
 }
 
-/** Nobody listens inside a program: whoever reports later has the token alone. */
-async function openHere(options: AppOptions): Promise<App> {
+/** Without an HTTP server there is no callback URL: a deferred result is reported with its token. */
+async function openInProcess(options: AppOptions): Promise<App> {
   const app = await openApp(options)
   addExecutors(app, { callbackUrl: () => null, commands: () => NO_COMMANDS, tabs: null })
   return app
@@ -110,20 +195,20 @@ function appOptionsOf({
 
 type Listeners = Map<EventKind, Set<(event: EventView) => void>>
 
-function addListener(listeners: Listeners, kind: EventKind, hear: (event: EventView) => void): () => void {
-  // Whoever listens to what never happens would wait for ever.
+function addListener(listeners: Listeners, kind: EventKind, listener: (event: EventView) => void): () => void {
+  // A listener of an unknown event kind would never be called.
   const kinds = parseWord('kind', kind, EVENT_KINDS)
   if (!kinds.ok) throw invalid(kinds.flaws)
-  requireFunction('hear', hear)
+  requireFunction('hear', listener)
   const known = listeners.get(kind) ?? new Set()
-  listeners.set(kind, known.add(hear))
-  return () => known.delete(hear)
+  listeners.set(kind, known.add(listener))
+  return () => known.delete(listener)
 }
 
-/** Makes the org and its agents known, and lets the loops go. */
-async function begin(
+/** Registers the agents and starts the loops. */
+async function startRunning(
   app: App,
-  with_: {
+  context: {
     readonly org: OrgId
     readonly listeners: ReadonlyMap<EventKind, ReadonlySet<(event: EventView) => void>>
     readonly handlers: readonly string[]
@@ -133,13 +218,13 @@ async function begin(
   const { parts } = app
   let defaultAgent: string | null = null
   const running = runningOf(app, {
-    ...{ orgId: with_.org, waiters: createWaiters(parts), refresh: with_.refresh },
+    ...{ orgId: context.org, waiters: createWaiters(parts), refresh: context.refresh },
     defaultAgent: () => (defaultAgent === null ? null : agentId(defaultAgent)),
   })
   try {
-    defaultAgent = await registerAgents(running, with_.handlers)
-    parts.hearers.add((orgId, turn) => {
-      if (orgId === with_.org) tellListeners(with_.listeners, { orgId, turn, log: parts.ctx.log })
+    defaultAgent = await registerAgents(running, context.handlers)
+    parts.listeners.add((orgId, transaction) => {
+      if (orgId === context.org) notifyListeners(context.listeners, { orgId, turn: transaction, log: parts.ctx.log })
     })
     await app.loops.start()
     return running
@@ -149,24 +234,35 @@ async function begin(
   }
 }
 
-type Turn = Parameters<Parameters<App['parts']['hearers']['add']>[0]>[1]
+type PublishedTransaction = Parameters<Parameters<App['parts']['listeners']['add']>[0]>[1]
 
-function tellListeners(
+function notifyListeners(
   listeners: ReadonlyMap<EventKind, ReadonlySet<(event: EventView) => void>>,
-  { orgId, turn, log }: { readonly orgId: OrgId; readonly turn: Turn; readonly log: (entry: LogEntry) => void },
+  {
+    orgId,
+    turn: transaction,
+    log,
+  }: { readonly orgId: OrgId; readonly turn: PublishedTransaction; readonly log: (entry: LogEntry) => void },
 ): void {
-  // Nearly nobody listens here, and a busy turn has hundreds of events.
+  // Most programs have no listeners, and a busy transaction has hundreds of events.
   if (listeners.size === 0) return
-  for (const [index, [kind, subject, data]] of turn.events.entries()) {
+  for (const [index, [kind, subject, data]] of transaction.events.entries()) {
     const known = EVENT_KINDS.find((one) => one === kind)
-    const hearers = known === undefined ? undefined : listeners.get(known)
-    if (known === undefined || hearers === undefined) continue
-    const event = { id: `${turn.no}-${index}`, kind: known, org_id: orgId, at: formatInstant(turn.at), subject, data }
-    for (const hear of [...hearers])
+    const kindListeners = known === undefined ? undefined : listeners.get(known)
+    if (known === undefined || kindListeners === undefined) continue
+    const event = {
+      id: `${transaction.no}-${index}`,
+      kind: known,
+      org_id: orgId,
+      at: formatInstant(transaction.at),
+      subject,
+      data,
+    }
+    for (const listener of [...kindListeners])
       try {
-        hear(event)
+        listener(event)
       } catch (error) {
-        // What a listener does wrong must not undo what was kept.
+        // A failing listener must not affect the committed transaction.
         log({ level: 'error', message: 'A listener failed', facts: { kind, error: messageOf(error) } })
       }
   }
@@ -174,18 +270,18 @@ function tellListeners(
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** A program that cannot say something must go on all the same. */
-const safely =
+/** A failing log function must not stop the engine. */
+const safeLog =
   (log: (entry: LogEntry) => void) =>
   (entry: LogEntry): void => {
     try {
       log(entry)
     } catch {
-      // There is nowhere left to say it.
+      // There is nowhere left to log it.
     }
   }
 
-/** Resets what works on this node or is waited for in it: what SIGUSR1 does. */
+/** Resets the sessions that are active on this node or that a caller waits for; this is what SIGUSR1 does. */
 const resetNode = ({ app, waiters }: Running): Promise<void> => resetSessions(app.parts, waiters.sessions())
 
 function pickSettings(options: EscapementOptions): Settings {
@@ -193,8 +289,8 @@ function pickSettings(options: EscapementOptions): Settings {
   return Object.fromEntries(SETTINGS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])))
 }
 
-/** The defaults, with lanes of the sizes that the environment names. */
-const usualSettings = ({ lanes: { sizes } }: Environment): EngineSettings => ({
+/** The defaults, with lane sizes from the environment. */
+const defaultSettings = ({ lanes: { sizes } }: Environment): EngineSettings => ({
   ...DEFAULT_SETTINGS,
   lanes: { ...DEFAULT_SETTINGS.lanes, byName: sizes },
 })
@@ -217,31 +313,31 @@ function logToStderr({ level, message, facts }: LogEntry): void {
     process.stderr.write(`escapement ${level}: ${message} ${JSON.stringify(facts)}\n`)
 }
 
-function watch(
+function watchSettings(
   load: () => Settings | Promise<Settings>,
   everyMs: number,
-  with_: { readonly reload: (change: Settings) => void; readonly log: (entry: LogEntry) => void },
+  context: { readonly reload: (change: Settings) => void; readonly log: (entry: LogEntry) => void },
 ): () => void {
   let last = ''
   let busy = false
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     if (busy) return
     busy = true
     try {
       const loaded = await load()
       const text = JSON.stringify(loaded)
-      if (text !== last) with_.reload(loaded)
+      if (text !== last) context.reload(loaded)
       last = text
     } catch (error) {
       const facts = { error: error instanceof Error ? error.message : String(error) }
-      with_.log({ level: 'warn', message: 'Settings were refused; the ones in force stay', facts })
+      context.log({ level: 'warn', message: 'The loaded settings are invalid; the current ones stay in effect', facts })
     } finally {
       busy = false
     }
   }
-  const timer = setInterval(() => void look(), everyMs)
+  const timer = setInterval(() => void check(), everyMs)
   timer.unref()
-  void look()
+  void check()
   return () => {
     clearInterval(timer)
   }

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import type { MediaAnswer, OperationSpec, OperationTable } from '../api/operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from '../api/refusals.ts'
 import { problem } from '../api/problem.ts'
-import { isBlankable } from '../api/fields.ts'
+import { isBlankable, NAMED_SHAPES, type ShapeName } from '../api/fields.ts'
 import { taskError } from '../features/tasks/schema.ts'
-import { NAMED_SHAPES, type ShapeName } from '../contract/shape.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -17,39 +16,39 @@ export interface OpenApiDocument {
 }
 
 const TAGS: Readonly<Record<string, string>> = {
-  probes: 'How the process is, and what it speaks',
-  schedules: 'Rules that make runs',
-  import: 'Schedules from the files of other schedulers',
-  'as-code': 'The configuration of an org as one document',
-  backfills: 'Past moments of schedules that are made into runs',
-  runs: 'Work on its way through, whatever woke it',
-  explain: 'Why something happened, or nothing did',
-  callbacks: 'Results that come later',
-  sessions: 'Conversations whose work keeps its order',
-  agents: 'What does the work',
-  workers: 'Programs elsewhere that perform the work of agents',
-  budgets: 'What runs may use',
-  providers: 'What several agents call, with quotas they share',
+  probes: 'Health, readiness and version of the server',
+  schedules: 'Rules that create runs',
+  import: 'Import schedules from the files of other schedulers',
+  'as-code': 'Export and apply the configuration of an org as one document',
+  backfills: 'Runs for past occurrences of schedules',
+  runs: 'Pieces of work and their states, whatever triggered them',
+  explain: 'Why something ran, or did not run',
+  callbacks: 'Results that are reported later',
+  sessions: 'Conversations whose runs execute in order',
+  agents: 'Agents and their executors',
+  workers: 'Remote programs that run the attempts of agents',
+  budgets: 'Limits on the tokens and money that runs may use',
+  providers: 'Services that several agents call, with shared quotas',
   targets: 'Where results are delivered',
-  channels: 'Where messages come from besides the API',
-  secrets: 'Values that agents may send and nobody can read',
-  deliveries: 'Results on their way',
-  alerts: 'What somebody should look at',
+  channels: 'Where messages come from, besides the API',
+  secrets: 'Values that agents can use and the API never returns',
+  deliveries: 'Deliveries of results to targets',
+  alerts: 'Problems that need attention',
   lanes: 'Named pools of execution slots',
   nodes: 'The server processes of the deployment',
-  stats: 'How work went, and what waits',
-  metrics: 'Numbers that can be watched',
+  stats: 'Outcomes of runs, and current load',
+  metrics: 'Metrics in the Prometheus format',
   config: 'The settings of the deployment',
-  keys: 'What programs sign in with',
+  keys: 'API keys',
   orgs: 'The tenants of the deployment',
-  members: 'People, and how they get in',
-  'sign-in': 'How a browser gets in and out, and who somebody is',
-  audit: 'Who has changed what',
-  events: 'What happens, as it happens',
-  tasks: "Tasks, as clients of PinchTab's scheduler know them",
+  members: 'Members of an org, and their sign-in links',
+  'sign-in': 'Sign in and out of the console, and the current user',
+  audit: 'The log of who changed what',
+  events: 'The live stream of events',
+  tasks: "Tasks, compatible with clients of PinchTab's scheduler",
 }
 
-/** Describes the operations. Everything comes from the table; nothing is written twice. */
+/** Builds the OpenAPI document from the operation table. */
 export function openApiOf(table: OperationTable, version: string): OpenApiDocument {
   const schemas = describeSchemas(table)
   const paths: Record<string, Record<string, Json>> = {}
@@ -64,7 +63,7 @@ export function openApiOf(table: OperationTable, version: string): OpenApiDocume
       title: 'Escapement',
       version,
       description:
-        'The scheduling control plane for AI agents.\n\nWords of closed lists may be given in any case. ' +
+        'The scheduling control plane for AI agents.\n\nEnum values may be given in any letter case. ' +
         'The length of a text is its number of UTF-16 code units.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -82,7 +81,7 @@ export function openApiOf(table: OperationTable, version: string): OpenApiDocume
   }
 }
 
-/** The shapes by name, and of each operation what has none. */
+/** The named shapes, and the JSON schema of any schema in the table. */
 interface Schemas {
   readonly named: Json
   readonly of: (schema: z.ZodType) => Json
@@ -96,18 +95,20 @@ function describeSchemas(table: OperationTable): Schemas {
   for (const schema of Object.values(table).flatMap(schemasOf))
     if (!names.has(schema)) names.set(schema, { id: `anonymous.${names.size}` })
   for (const [schema, name] of names) all.add(schema, name)
-  const made = z.toJSONSchema(all, {
+  const generated = z.toJSONSchema(all, {
     uri: (id) => REFERENCE + id,
     unrepresentable: 'any',
     metadata: all,
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
       if (isBlankable(zodSchema)) addBlank(jsonSchema)
-      // What a field is for stands on the field itself; the names of shapes are in a registry of their own.
+      // Descriptions of fields are in zod's registry, names of shapes in a registry of their own.
       Object.assign(jsonSchema, z.globalRegistry.get(zodSchema))
     },
   })
-  const described = new Map(Object.entries(made.schemas).map(([id, schema]) => [id, withoutFrame(schema as Json)]))
+  const described = new Map(
+    Object.entries(generated.schemas).map(([id, schema]) => [id, withoutSchemaIds(schema as Json)]),
+  )
   const named = [...NAMED_SHAPES.values()].map(({ id }) => id).toSorted()
   return {
     named: Object.fromEntries(named.map((id) => [id, described.get(id)])),
@@ -118,14 +119,14 @@ function describeSchemas(table: OperationTable): Schemas {
   }
 }
 
-/** What counts as left out is accepted, whatever the field holds. */
+/** Adds the blank values that count as omitted. */
 function addBlank(schema: z.core.JSONSchema.BaseSchema): void {
   const { description: _description, $ref, ...given } = schema
   for (const name of Object.keys(schema)) if (name !== 'description') Reflect.deleteProperty(schema, name)
   schema.anyOf = [$ref === undefined ? given : { $ref }, { type: 'null' }, { type: 'string', pattern: '^\\s*$' }]
 }
 
-function withoutFrame({ $schema: _schema, $id: _id, id: _own, ...schema }: Json): Json {
+function withoutSchemaIds({ $schema: _schema, $id: _id, id: _own, ...schema }: Json): Json {
   return schema
 }
 
@@ -148,17 +149,17 @@ function describeOperation(id: string, spec: OperationSpec, schemas: Schemas): J
       ...parametersOf(spec.query, { place: 'query', schemas }),
       ...headersOf(spec),
     ],
-    ...(spec.body === undefined ? {} : { requestBody: bodyOf(spec, spec.body, schemas) }),
-    responses: { ...answersOf(spec, schemas), ...refusalsOf(spec, schemas) },
+    ...(spec.body === undefined ? {} : { requestBody: requestBodyOf(spec, spec.body, schemas) }),
+    responses: { ...responsesOf(spec, schemas), ...errorResponsesOf(spec, schemas) },
   }
 }
 
 function permissionText({ permission, operatorOnly }: OperationSpec): string {
   if (permission === 'none') return 'Needs no key.'
-  if (permission === 'any') return 'Needs a key or a session, and no permission.'
+  if (permission === 'any') return 'Needs a key or a session, but no permission.'
   const names =
     typeof permission === 'string' ? `\`${permission}\`` : permission.map((one) => `\`${one}\``).join(' or ')
-  return `Needs ${names}${operatorOnly === true ? ", and to be the operator's owner or admin" : ''}.`
+  return `Needs ${names}${operatorOnly === true ? " as an owner or admin of the operator's org" : ''}.`
 }
 
 function parametersOf(
@@ -182,61 +183,63 @@ function headersOf({ creates, etag, method }: OperationSpec): readonly Json[] {
   })
   const changes = etag === true && creates !== true && method !== 'GET'
   return [
-    ...(creates === true ? [header('Idempotency-Key', 'Done at most once for a key, for 24 hours')] : []),
-    ...(changes ? [header('If-Match', 'The ETag of the version that is to be changed')] : []),
-    ...(etag === true && method === 'GET' ? [header('If-None-Match', 'The ETag that is there already')] : []),
+    ...(creates === true
+      ? [header('Idempotency-Key', 'The request is executed at most once per key within 24 hours')]
+      : []),
+    ...(changes ? [header('If-Match', 'The ETag of the version to change')] : []),
+    ...(etag === true && method === 'GET' ? [header('If-None-Match', 'The ETag of the cached version')] : []),
   ]
 }
 
-function bodyOf({ bodyOptional, examples }: OperationSpec, body: z.ZodType, schemas: Schemas): Json {
+function requestBodyOf({ bodyOptional, examples }: OperationSpec, body: z.ZodType, schemas: Schemas): Json {
   const example = examples?.body === undefined ? {} : { example: examples.body }
   return { required: bodyOptional !== true, content: { 'application/json': { schema: schemas.of(body), ...example } } }
 }
 
-function answersOf({ answers, examples, etag }: OperationSpec, schemas: Schemas): Json {
+function responsesOf({ answers, examples, etag }: OperationSpec, schemas: Schemas): Json {
   const example = examples?.answer === undefined ? {} : { example: examples.answer }
   const headers = etag === true ? { headers: { ETag: { description: 'The version', schema: { type: 'string' } } } } : {}
   return Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => {
-      if (answer === null) return [status, { description: 'Done; there is nothing to say' }]
+      if (answer === null) return [status, { description: 'Success, without a body' }]
       if ('contentType' in answer)
         return [
           status,
-          { description: answer.description, content: { [answer.contentType]: mediaOf(answer, schemas) } },
+          { description: answer.description, content: { [answer.contentType]: mediaTypeOf(answer, schemas) } },
         ]
       const content = { 'application/json': { schema: schemas.of(answer), ...(Number(status) < 300 ? example : {}) } }
-      return [status, { description: Number(status) < 300 ? 'Done' : 'Not now', ...headers, content }]
+      return [status, { description: Number(status) < 300 ? 'Success' : 'Not ready', ...headers, content }]
     }),
   )
 }
 
-/** OpenAPI 3.1 has no word for a stream; where there is one, the schema is that of each thing in it. */
-const mediaOf = ({ each }: MediaAnswer, schemas: Schemas): Json =>
+/** OpenAPI 3.1 cannot describe a stream, so the schema is that of each item. */
+const mediaTypeOf = ({ each }: MediaAnswer, schemas: Schemas): Json =>
   each === undefined ? {} : { schema: schemas.of(each) }
 
-const ALWAYS: readonly RefusalCode[] = ['VALIDATION', 'MISDIRECTED', 'INTERNAL', 'DATABASE_AWAY']
-const WITH_KEY: readonly RefusalCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'GUARD_RAIL', 'RATE_LIMITED']
-const WITH_BODY: readonly RefusalCode[] = ['MALFORMED', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+const COMMON_ERRORS: readonly RefusalCode[] = ['VALIDATION', 'MISDIRECTED', 'INTERNAL', 'DATABASE_AWAY']
+const KEY_ERRORS: readonly RefusalCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'GUARD_RAIL', 'RATE_LIMITED']
+const BODY_ERRORS: readonly RefusalCode[] = ['MALFORMED', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
-/** What keys with guard rails are refused with where something is made or woken. */
-const UNDER_RAILS: readonly RefusalCode[] = ['GUARD_RAIL_RATE', 'LINEAGE_DEPTH', 'LINEAGE_LOOP']
+/** Error codes of restricted keys in operations that create or trigger something. */
+const RESTRICTED_KEY_ERRORS: readonly RefusalCode[] = ['GUARD_RAIL_RATE', 'LINEAGE_DEPTH', 'LINEAGE_LOOP']
 
-/** Every code that an operation may be refused with. */
-export function codesOf(spec: OperationSpec): readonly RefusalCode[] {
+/** Every error code of an operation. */
+export function errorCodesOf(spec: OperationSpec): readonly RefusalCode[] {
   return [
     ...(spec.refusals ?? []),
     ...(spec.creates === true ? (['IDEMPOTENCY_MISMATCH'] as const) : []),
     ...(spec.newWork === true ? (['DRAINING'] as const) : []),
-    ...(spec.rails !== undefined && spec.creates === true ? UNDER_RAILS : []),
-    ...(spec.method === 'GET' ? [] : WITH_BODY),
-    ...(spec.permission === 'none' ? [] : WITH_KEY),
-    ...ALWAYS,
+    ...(spec.restrictedAccess !== undefined && spec.creates === true ? RESTRICTED_KEY_ERRORS : []),
+    ...(spec.method === 'GET' ? [] : BODY_ERRORS),
+    ...(spec.permission === 'none' ? [] : KEY_ERRORS),
+    ...COMMON_ERRORS,
   ]
 }
 
-function refusalsOf(spec: OperationSpec, schemas: Schemas): Json {
+function errorResponsesOf(spec: OperationSpec, schemas: Schemas): Json {
   const byStatus = new Map<number, RefusalCode[]>()
-  for (const code of new Set(codesOf(spec))) {
+  for (const code of new Set(errorCodesOf(spec))) {
     const status = REFUSAL_CODES[code]
     if (Object.hasOwn(spec.answers, status)) continue
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])

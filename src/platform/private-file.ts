@@ -3,19 +3,19 @@ import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { makeDirectory } from './db/make-directory.ts'
 
-/** Nobody but the owner of the process reads or writes it. */
-const PRIVATE = 0o600
+/** Read and write for the owner only. */
+const PRIVATE_MODE = 0o600
 
-/** Writes a file that only its owner can read, whole or not at all: whoever looks sees the old text or the new one. */
+/** Writes a private file atomically: readers see the old or the new text. */
 export const writePrivateFile = (file: string, text: string): Promise<void> =>
-  place(file, text, async (draft) => {
+  writeThroughDraft(file, text, async (draft) => {
     await rename(draft, file)
   })
 
-/** The same for a file that must not be there yet. False: it is there, and stays as it is. */
+/** Creates a private file. False: it exists already and is unchanged. */
 export async function createPrivateFile(file: string, text: string): Promise<boolean> {
   let isNew = true
-  await place(file, text, async (draft) => {
+  await writeThroughDraft(file, text, async (draft) => {
     try {
       await link(draft, file)
     } catch (error) {
@@ -28,16 +28,16 @@ export async function createPrivateFile(file: string, text: string): Promise<boo
   return isNew
 }
 
-/** What is in the file when this returns is there after a power cut too: the text and its name are written through. */
-async function place(file: string, text: string, put: (draft: string) => Promise<void>): Promise<void> {
+/** Writes a draft, syncs it, and moves it into place, so that it survives a power failure. */
+async function writeThroughDraft(file: string, text: string, put: (draft: string) => Promise<void>): Promise<void> {
   const directory = path.dirname(file)
   await makeDirectory(directory, 0o777)
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
-    const handle = await open(draft, 'wx', PRIVATE)
+    const handle = await open(draft, 'wx', PRIVATE_MODE)
     try {
-      // The mode above is cut by the umask, which may be anything.
-      await handle.chmod(PRIVATE)
+      // The umask may have reduced the mode above.
+      await handle.chmod(PRIVATE_MODE)
       await handle.writeFile(text)
       await handle.sync()
     } finally {
@@ -63,7 +63,7 @@ async function syncDirectory(directory: string): Promise<void> {
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : null)
 
-/** The text of a file without white space around it; null when there is no file. */
+/** The trimmed text of a file; null: it does not exist. */
 export async function readPrivateFile(file: string): Promise<string | null> {
   try {
     return (await readFile(file, 'utf8')).trim()

@@ -1,22 +1,29 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { OutboundChoice } from '../app.ts'
-import { readVariables, type Variables } from '../platform/config/environment.ts'
-import { readConfigText, type ReadFile } from '../platform/config/file.ts'
-import { type ConfigKeeper, createConfigKeeper } from '../platform/config/reload.ts'
-import { type Config, CONFIG_KEYS } from '../platform/config/keys.ts'
-import { keyAt, type Layer } from '../platform/config/tree.ts'
-import type { MailServer } from '../core/delivery/mail-settings.ts'
+import type { OutboundOptions } from '../app.ts'
+import type { MailServer } from '../domain/delivery/target-kinds.ts'
 import { describeFlaw } from '../domain/input.ts'
 import { addAll } from '../domain/long-lists.ts'
 import type { Handler } from '../executors/in-process/execute.ts'
+import { readVariables, type Variables } from '../platform/config/environment.ts'
+import { readConfigText, type ReadFile } from '../platform/config/file.ts'
+import { type Config, CONFIG_KEYS } from '../platform/config/keys.ts'
+import { type ConfigReloader, createConfigReloader } from '../platform/config/reload.ts'
+import { keyAt, type Layer } from '../platform/config/tree.ts'
 import type { ServerLog } from '../platform/log/server-log.ts'
-import { StartRefused } from './start-refused.ts'
 
-/** What was said on the command line, by path of the setting. */
+/** The server cannot start. The message says how to fix it. */
+export class StartError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StartRefused'
+  }
+}
+
+/** Command-line flags by path of the setting. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
-/** Where a server gets its configuration from. */
+/** The sources of the configuration of a server. */
 export interface ConfigSources {
   /** `--config`. */
   readonly file: string | null
@@ -25,67 +32,67 @@ export interface ConfigSources {
   readonly cwd: string
 }
 
-/** The configuration with which a server starts. */
+/** The configuration of a starting server. */
 export interface Configuration {
-  readonly keeper: ConfigKeeper
-  readonly places: FilePlaces
+  readonly live: ConfigReloader
+  readonly places: FilePositions
   readonly file: FoundFile | null
-  /** Said once, when there is a log to say it in. */
+  /** Logged once the server has started. */
   readonly warnings: readonly string[]
 }
 
-/** Reads everything there is. Refused with everything that is wrong. */
+/** Reads all sources. Fails with all errors. */
 export async function openConfiguration(sources: ConfigSources): Promise<Configuration> {
-  const { layer: flag, complaints } = readFlags(sources.flags)
-  const early = readVariables(sources.variables)
-  const data = flag.get('data') ?? early.layer.get('data') ?? CONFIG_KEYS.data.default
+  const { layer: flag, complaints: errors } = readFlags(sources.flags)
+  const environmentData = readVariables(sources.variables)
+  const data = flag.get('data') ?? environmentData.layer.get('data') ?? CONFIG_KEYS.data.default
   const places = { named: sources.file, data: data as string, cwd: sources.cwd }
   const found = await findConfigFile(places).catch((error: unknown) => {
-    throw new StartRefused(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error })
   })
   const read = found === null ? null : readFound(found)
-  if (read?.ok === false) addAll(complaints, fileComplaints(found?.path ?? '', read))
+  if (read?.ok === false) addAll(errors, fileComplaints(found?.path ?? '', read))
   const file = (read?.ok === false ? read.values : read?.layer.values) ?? new Map<string, unknown>()
   const environment = readVariables(sources.variables, file)
-  addAll(complaints, environment.flaws)
-  const keeper = createConfigKeeper({ file, environment: environment.layer, flag, stored: new Map() })
-  if (!keeper.ok) throw refused([...complaints, ...keeper.flaws.map(describeFlaw)])
-  if (complaints.length > 0) throw refused(complaints)
-  const isChosen = keeper.value.current().config.database.url !== null
+  addAll(errors, environment.flaws)
+  const live = createConfigReloader({ file, environment: environment.layer, flag, stored: new Map() })
+  if (!live.ok) throw configurationError([...errors, ...live.flaws.map(describeFlaw)])
+  if (errors.length > 0) throw configurationError(errors)
+  const isChosen = live.value.current().config.database.url !== null
   return {
-    keeper: keeper.value,
+    live: live.value,
     places,
     file: found,
-    warnings: [...environment.warnings, ...(isChosen ? [] : hints(sources.variables))],
+    warnings: [...environment.warnings, ...(isChosen ? [] : unusedUrlWarnings(sources.variables))],
   }
 }
 
-/** Somebody's application may live in that database, so it is never taken by accident. */
-const hints = (variables: Variables): readonly string[] =>
+/** Warns about `DATABASE_URL`, which is not used because it may be the database of an application. */
+const unusedUrlWarnings = (variables: Variables): readonly string[] =>
   (variables['DATABASE_URL'] ?? '') === ''
     ? []
-    : ['DATABASE_URL is set and not used; set ESCAPEMENT_DATABASE_URL if Escapement should live in that database']
+    : ['DATABASE_URL is set but ignored; set ESCAPEMENT_DATABASE_URL if Escapement should use that database']
 
-const refused = (complaints: readonly string[]): StartRefused =>
-  new StartRefused(`The configuration is refused:\n${complaints.map((one) => `  ${one}`).join('\n')}`)
+const configurationError = (errors: readonly string[]): StartError =>
+  new StartError(`Invalid configuration:\n${errors.map((one) => `  ${one}`).join('\n')}`)
 
 function readFlags(flags: Flags): { readonly layer: Layer; readonly complaints: string[] } {
   const layer = new Map<string, unknown>()
-  const complaints: string[] = []
+  const errors: string[] = []
   for (const [path, text] of Object.entries(flags)) {
     const key = keyAt(CONFIG_KEYS, path)
     if (text === undefined || key === undefined) continue
     const read = key.parse(flagOf(path), key.fromText(text))
     if (read.ok) layer.set(path, read.value)
-    else addAll(complaints, read.flaws.map(describeFlaw))
+    else addAll(errors, read.flaws.map(describeFlaw))
   }
-  return { layer, complaints }
+  return { layer, complaints: errors }
 }
 
 /** `server.port` is `--port`, `database.url` is `--database-url`. */
 const flagOf = (path: string): string => `--${path.replace(/^server\./, '').replaceAll(/[._]/g, '-')}`
 
-/** What a server is started with. */
+/** The options of a server. */
 export interface ServerOptions {
   readonly configuration: Configuration
   readonly log: ServerLog
@@ -94,43 +101,43 @@ export interface ServerOptions {
   /** `ESCAPEMENT_SECRET_KEY`; left out or null: the key is in `<data>/secret.key`. */
   readonly secretKey?: string | null | undefined
   readonly version: string
-  /** Agents that are functions of this process, beside the one that answers with what it was given. */
+  /** In-process agents, in addition to the echo agent. */
   readonly agents?: Readonly<Record<string, Handler>> | undefined
 }
 
-/** Where a configuration file is looked for. */
-export interface FilePlaces {
-  /** The one that was named: it has to be there. */
+/** Where to search for a configuration file. */
+export interface FilePositions {
+  /** The file given with `--config`, which must exist. */
   readonly named: string | null
-  /** Where the data directory is, as far as flags, environment and default say. */
+  /** The data directory according to flags, environment and default. */
   readonly data: string
   readonly cwd: string
 }
 
-/** The text of a configuration file; null when nobody has written one. */
+/** A configuration file with its text. */
 interface FoundFile {
   readonly path: string
   readonly text: string
 }
 
-const candidates = ({ named, data, cwd }: FilePlaces): readonly string[] =>
+const candidates = ({ named, data, cwd }: FilePositions): readonly string[] =>
   (named === null ? [path.join(data, 'config.yaml'), 'escapement.yaml'] : [named]).map((one) => path.resolve(cwd, one))
 
-/** Reads the file that was named, else the first that is there. Throws when it is there and cannot be read. */
-export async function findConfigFile(places: FilePlaces): Promise<FoundFile | null> {
+/** Reads the given file, otherwise the first one that exists. Throws if it cannot be read. */
+export async function findConfigFile(places: FilePositions): Promise<FoundFile | null> {
   for (const file of candidates(places))
     try {
       return { path: file, text: await readFile(file, 'utf8') }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOTDIR' && places.named === null) throw noDirectory(path.dirname(file))
-      if (code !== 'ENOENT' || places.named !== null) throw unreadable(file, error as NodeJS.ErrnoException)
+      if (code === 'ENOTDIR' && places.named === null) throw notADirectory(path.dirname(file))
+      if (code !== 'ENOENT' || places.named !== null) throw unreadableFile(file, error as NodeJS.ErrnoException)
     }
   return null
 }
 
-/** The directories in which a configuration file may appear or change, and the names it may have there. */
-export function watchedDirectories(places: FilePlaces): ReadonlyMap<string, ReadonlySet<string>> {
+/** The directories to watch for the configuration file, with its possible names in each. */
+export function watchedDirectories(places: FilePositions): ReadonlyMap<string, ReadonlySet<string>> {
   const watched = new Map<string, Set<string>>()
   for (const file of candidates(places)) {
     const names = watched.get(path.dirname(file)) ?? new Set()
@@ -139,57 +146,57 @@ export function watchedDirectories(places: FilePlaces): ReadonlyMap<string, Read
   return watched
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'this user may not read it',
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'the file does not exist',
+  EACCES: 'permission denied',
   EISDIR: 'it is a directory',
 }
 
-const unreadable = (file: string, { code = '', message }: NodeJS.ErrnoException): Error =>
-  new Error(`${file} cannot be read: ${REASONS[code] ?? message}`)
+const unreadableFile = (file: string, { code = '', message }: NodeJS.ErrnoException): Error =>
+  new Error(`Cannot read ${file}: ${FILE_ERRORS[code] ?? message}`)
 
-/** Somebody who has named no configuration file has not asked for one: it is the data directory that is wrong. */
-const noDirectory = (data: string): Error =>
-  new Error(`${data} is no directory. Name one for the data that is there or can be made: --data DIRECTORY`)
+/** Without `--config`, the error is in the data directory rather than in the file. */
+const notADirectory = (data: string): Error =>
+  new Error(`${data} is not a directory. Pass an existing or new directory: --data DIRECTORY`)
 
-/** Everything that is wrong with a file, one line each, as compilers say it. */
+/** The errors of a file, one line each, in the format of compilers. */
 export const fileComplaints = (file: string, read: Extract<ReadFile, { readonly ok: false }>): readonly string[] =>
   read.flaws.map(({ line, message }) => `${file}:${line}: ${message}`)
 
-/** What a file says. */
+/** Parses a configuration file. */
 export const readFound = ({ text }: FoundFile): ReadFile => readConfigText(text)
 
-/** Where a server listens, once it does; and what its operator has opened. */
-export interface ServerOutbound extends OutboundChoice {
-  readonly listensAt: (place: { readonly host: string; readonly port: number; readonly url: string }) => void
-  /** Where the result of a deferred attempt is reported; null: the server does not listen yet. */
+/** The outbound settings of a server, and its own address once it listens. */
+export interface ServerOutbound extends OutboundOptions {
+  readonly listensAt: (address: { readonly host: string; readonly port: number; readonly url: string }) => void
+  /** The URL that receives the result of a deferred attempt; null: the server does not listen yet. */
   readonly callbackUrl: (token: string) => string | null
 }
 
-/** The mail server, when there is enough to use one. */
+/** The mail server; null: host or sender is not set. */
 function mailServerOf({ host, port, secure, user, password, from }: Config['smtp']): MailServer | null {
   return host === null || from === null ? null : { host, port, secure, user, password, from }
 }
 
-/** What the configuration says about requests to the outside. */
-export function outboundOf({ keeper }: Configuration): ServerOutbound {
+/** The outbound settings of a configuration. */
+export function outboundOf({ live }: Configuration): ServerOutbound {
   let listening: { readonly host: string; readonly port: number; readonly url: string } | null = null
   return {
     settings: () => {
-      const { allow_hosts: allowHosts, allow_loopback: allowLoopback } = keeper.current().config.outbound
+      const { allow_hosts: allowHosts, allow_loopback: allowLoopback } = live.current().config.outbound
       return { allowHosts, allowLoopback }
     },
-    mail: () => mailServerOf(keeper.current().config.smtp),
+    mail: () => mailServerOf(live.current().config.smtp),
     channels: () => {
-      const { telegram_api: telegram, slack_api: slack } = keeper.current().config.channels
+      const { telegram_api: telegram, slack_api: slack } = live.current().config.channels
       return { telegram, slack }
     },
     apiUrl: () => listening?.url ?? null,
     hookUrl: (id) => (listening === null ? null : new URL(`/api/v1/hooks/${id}`, listening.url).href),
-    // Not where others reach us: what they reach there anybody may call, and other servers may share the address.
+    // Without the public URL: it is open to anyone anyway, and other servers may share its address.
     listeners: () => (listening === null ? [] : [listening]),
-    listensAt: (place) => {
-      listening = place
+    listensAt: (address) => {
+      listening = address
     },
     callbackUrl: (token) => (listening === null ? null : new URL(`/api/v1/callbacks/${token}`, listening.url).href),
   }

@@ -5,29 +5,28 @@ import { OPERATOR_ORG } from '../domain/access/access.ts'
 import type { AgentId } from '../domain/ids.ts'
 import { ensureAgents } from '../features/access/first-start.ts'
 import { hasPersonalKey } from '../features/access/keys.ts'
-import { ensureOwnerKey, type OwnerKey } from '../service/owner-key.ts'
-import type { Ports } from '../service/ports.ts'
+import { ensureOwnerKey, type OwnerKey } from '../features/access/first-key.ts'
+import type { Ports } from '../engine/ports.ts'
 import { writePrivateFile } from '../platform/private-file.ts'
-import { createStartLink } from '../service/sign-in.ts'
+import { createStartLink } from '../features/access/sign-in.ts'
 import { backoffMs, RECONNECT_BACKOFF } from '../platform/db/backoff.ts'
 import { DatabaseError, isDatabaseAway } from '../platform/db/database-error.ts'
-import { isLoopback } from './loopback.ts'
-import type { ServerOptions } from './configuration.ts'
-import { StartRefused } from './start-refused.ts'
+import { isLoopback } from './address.ts'
+import { type ServerOptions, StartError } from './configuration.ts'
 
-/** Sees to the owner's key, and that nobody is let in from outside before a person has decided who that may be. */
-export async function prepareOwner(
+/** Prepares the owner key; refuses to listen for other machines before there is a personal key. */
+export async function prepareOwnerKey(
   ports: Ports,
   { options, data }: { readonly options: ServerOptions; readonly data: string },
 ): Promise<void> {
   const { configuration, log, ownerKey } = options
-  const { server, database } = configuration.keeper.current().config
+  const { server, database } = configuration.live.current().config
   const file = path.join(data, 'owner.key')
-  const place = { file, schema: database.schema, environment: ownerKey, alone: database.url === null }
-  const found = await untilThere(() => ensureOwnerKey(ports, place))
-  tellOwner(log.log, found, file)
+  const source = { file, schema: database.schema, environment: ownerKey, alone: database.url === null }
+  const found = await retryWhileAway(() => ensureOwnerKey(ports, source))
+  logOwnerKey(log.log, found, file)
   if (isLoopback(server.host)) return
-  if (ownerKey === null && !(await hasPersonalKey(ports))) throw notFromOutside(server.host)
+  if (ownerKey === null && !(await hasPersonalKey(ports))) throw publicAddressRefused(server.host)
   if (server.public_url === null && server.allowed_hosts.length === 0)
     log.log({
       level: 'warn',
@@ -37,46 +36,46 @@ export async function prepareOwner(
     })
 }
 
-const TRIES = 5
+const MAX_TRIES = 5
 
-/** A connection that is lost in the middle is no reason not to start. Only for work that may run several times. */
-async function untilThere<T>(work: () => Promise<T>): Promise<T> {
+/** Retries after a lost connection; only for idempotent functions. */
+async function retryWhileAway<T>(operation: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures += 1)
     try {
-      return await work()
+      return await operation()
     } catch (error) {
-      if (!isDatabaseAway(error) || failures >= TRIES) throw refusalOf(error)
+      if (!isDatabaseAway(error) || failures >= MAX_TRIES) throw startErrorOf(error)
       await sleep(backoffMs(failures, Math.random(), RECONNECT_BACKOFF))
     }
 }
 
-const refusalOf = (error: unknown): unknown =>
-  error instanceof Refusal || error instanceof DatabaseError ? new StartRefused(error.message, { cause: error }) : error
+const startErrorOf = (error: unknown): unknown =>
+  error instanceof Refusal || error instanceof DatabaseError ? new StartError(error.message, { cause: error }) : error
 
-/** Creates the agents that this build brings along, where they do not exist yet. */
+/** Creates the agents of this build, if they do not exist. */
 export const prepareAgents = (ports: Ports, ids: readonly AgentId[]): Promise<AgentId> =>
-  untilThere(() => ensureAgents(ports, OPERATOR_ORG, ids))
+  retryWhileAway(() => ensureAgents(ports, OPERATOR_ORG, ids))
 
-function tellOwner(log: ServerOptions['log']['log'], { kind }: OwnerKey, file: string): void {
-  if (kind === 'made') log({ level: 'info', message: "The owner's key was made", facts: { file } })
+function logOwnerKey(log: ServerOptions['log']['log'], { kind }: OwnerKey, file: string): void {
+  if (kind === 'made') log({ level: 'info', message: 'Created the owner key', facts: { file } })
   if (kind === 'revoked')
     log({
       level: 'warn',
-      message: "The owner's key was revoked; remove the file, and the next start makes another one",
+      message: 'The owner key was revoked; remove the file, and the next start creates a new key',
       facts: { file },
     })
 }
 
-const notFromOutside = (host: string): StartRefused =>
-  new StartRefused(
+const publicAddressRefused = (host: string): StartError =>
+  new StartError(
     [
-      `It does not listen on ${host} yet: other machines could reach it, and nobody has made a key for them.`,
-      '  Either start on this machine alone (--host 127.0.0.1), sign in and make a key: escapement keys create',
-      "  or give the owner's key yourself: ESCAPEMENT_OWNER_KEY=esc_… escapement serve --host …",
+      `Refusing to listen on ${host}: other machines can reach this address, and no key for other users exists yet.`,
+      '  Either start with --host 127.0.0.1, sign in and create a key: escapement keys create',
+      '  or set the owner key yourself: ESCAPEMENT_OWNER_KEY=esc_… escapement serve --host …',
     ].join('\n'),
   )
 
-/** Makes the link that signs in once, and leaves it where only the owner of the process can read it. */
+/** Creates a one-time sign-in link and saves it in a private file. */
 export async function prepareSignIn(
   ports: Ports,
   { url, data }: { readonly url: string; readonly data: string },

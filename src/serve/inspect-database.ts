@@ -3,46 +3,45 @@ import path from 'node:path'
 import { Refusal } from '../api/refusals.ts'
 import { instant } from '../domain/instant.ts'
 import type { KeySource } from '../features/secrets/keys.ts'
-import { openVault } from '../service/secret/vault.ts'
-import type { Database } from '../store/database.ts'
-import { DatabaseError, REFUSALS } from '../platform/db/database-error.ts'
+import { openVault } from '../features/secrets/vault.ts'
+import type { Database } from '../platform/db/database.ts'
+import { DatabaseError, DATABASE_ERRORS } from '../platform/db/database-error.ts'
 import { openPostgres } from '../platform/db/postgres/postgres.ts'
 import { countMissingMigrations } from '../platform/db/migrate.ts'
-import type { Configuration } from './configuration.ts'
-import { StartRefused } from './start-refused.ts'
+import { type Configuration, StartError } from './configuration.ts'
 import { withDatabase } from './with-database.ts'
 
-/** What a look at a database has shown. */
-export type DatabaseLook =
+/** The state of a database. */
+export type DatabaseInspection =
   | {
       readonly ok: true
       readonly missing: number
-      /** Why the keys that were given do not open the secrets in it; null: they do, or there are none. */
+      /** Why the given keys do not decrypt its secrets; null: they do, or there are no secrets. */
       readonly locked: string | null
     }
   | { readonly ok: false; readonly code: string; readonly message: string; readonly way: string }
 
-/** Whoever asks sits there and waits. */
-const PATIENCE_MS = 5_000
+/** Time limit, because a user is waiting. */
+const INSPECT_TIMEOUT_MS = 5_000
 
-/** Opens the database a server would open, and changes nothing in it. */
-export async function lookAtDatabase({
+/** Inspects the database of a server without changing it. */
+export async function inspectDatabase({
   url,
   schema,
   keys,
 }: {
   readonly url: string
   readonly schema: string
-  /** What secrets would be opened with; left out: nobody asks. */
+  /** The keys to decrypt secrets with; left out: not checked. */
   readonly keys?: KeySource | undefined
-}): Promise<DatabaseLook> {
+}): Promise<DatabaseInspection> {
   try {
-    const limits = { connectMs: PATIENCE_MS, statementMs: PATIENCE_MS }
+    const limits = { connectMs: INSPECT_TIMEOUT_MS, statementMs: INSPECT_TIMEOUT_MS }
     const database = await openPostgres({ target: url, schema, pool: 1, limits, applicationName: 'escapement doctor' })
     try {
       const missing = await countMissingMigrations(database, schema)
-      // An older schema may not have the table that says which key is in use.
-      const locked = keys === undefined || missing > 0 ? null : await lookAtSecrets(database, keys)
+      // An older schema may not have the table of encryption keys.
+      const locked = keys === undefined || missing > 0 ? null : await inspectSecrets(database, keys)
       return { ok: true, missing, locked }
     } finally {
       await database.close()
@@ -54,33 +53,33 @@ export async function lookAtDatabase({
     return {
       ok: false,
       code,
-      message: `${message.replace(` ${REFUSALS[code].way}.`, '')}${more}`,
-      way: REFUSALS[code].way,
+      message: `${message.replace(` ${DATABASE_ERRORS[code].way}.`, '')}${more}`,
+      way: DATABASE_ERRORS[code].way,
     }
   }
 }
 
-/** The same for an embedded database that was started before; null also where there is none, or it does not start. */
-export async function lookIntoEmbedded(configuration: Configuration, keys: KeySource): Promise<string | null> {
-  const { config } = configuration.keeper.current()
-  const note = path.join(path.resolve(configuration.places.cwd, config.data), 'postgres.json')
-  if (!existsSync(note)) return null
+/** Inspects the secrets of an embedded database; null also if it does not exist or does not start. */
+export async function inspectEmbedded(configuration: Configuration, keys: KeySource): Promise<string | null> {
+  const { config } = configuration.live.current()
+  const pathsFile = path.join(path.resolve(configuration.places.cwd, config.data), 'postgres.json')
+  if (!existsSync(pathsFile)) return null
   try {
     return await withDatabase(configuration, { name: 'doctor' }, async ({ database, schema }) =>
-      (await countMissingMigrations(database, schema)) > 0 ? null : lookAtSecrets(database, keys),
+      (await countMissingMigrations(database, schema)) > 0 ? null : inspectSecrets(database, keys),
     )
   } catch (error) {
-    if (error instanceof StartRefused) return null
+    if (error instanceof StartError) return null
     throw error
   }
 }
 
-const NOTHING_IS_SEALED = instant(0)
+const UNUSED_TIME = instant(0)
 
-/** A start opens the vault in the same way, and is refused with the same words. */
-async function lookAtSecrets(database: Database, source: KeySource): Promise<string | null> {
+/** Opens the vault as a start does, and returns the same error. */
+async function inspectSecrets(database: Database, source: KeySource): Promise<string | null> {
   try {
-    await openVault({ database, source, alone: false, now: () => NOTHING_IS_SEALED, nodeId: () => '' })
+    await openVault({ database, source, isEmbedded: false, now: () => UNUSED_TIME, nodeId: () => '' })
     return null
   } catch (error) {
     if (error instanceof Refusal) return error.message

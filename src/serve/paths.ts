@@ -1,23 +1,31 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { writePrivateFile } from '../platform/private-file.ts'
 import { makeDirectory } from '../platform/db/make-directory.ts'
+import { createServerLog, type ServerLog } from '../platform/log/server-log.ts'
+import { writePrivateFile } from '../platform/private-file.ts'
+import type { Configuration } from './configuration.ts'
 
-/** A server that runs on a data directory, as it has written down for commands on the same machine. */
+/** Opens the log at the configured level. */
+export const openLog = (
+  { live: keeper }: Configuration,
+  out: { readonly pretty: boolean; readonly to: number | ((text: string) => void) },
+): ServerLog => createServerLog({ ...out, level: keeper.current().config.log.level })
+
+/** A server that runs on a data directory, recorded for commands on the same machine. */
 export interface RunningServer {
   readonly url: string
   readonly pid: number
   readonly started_at: string
 }
 
-/** One file for each, because several servers may share a directory. */
+/** One file per server, because several may share a data directory. */
 const directoryOf = (data: string): string => path.join(data, 'servers')
 
-/** Writes down where a server is reached. What is answered takes it back. */
+/** Records a running server. Returns a function that removes the record. */
 export async function recordServer(data: string, server: RunningServer): Promise<() => Promise<void>> {
   const directory = directoryOf(data)
   await makeDirectory(directory, 0o700)
-  // Those that were killed could not take theirs back.
+  // Removes the records of killed servers.
   for (const other of await findServers(data)) if (!isAlive(other.pid)) await rm(fileOf(data, other), { force: true })
   const file = fileOf(data, server)
   await writePrivateFile(file, `${JSON.stringify(server)}\n`)
@@ -27,7 +35,7 @@ export async function recordServer(data: string, server: RunningServer): Promise
 const fileOf = (data: string, { pid, url }: RunningServer): string =>
   path.join(directoryOf(data), `${pid}.${new URL(url).port}.json`)
 
-/** The servers of a data directory: those whose process is there first, then the newest. */
+/** The servers of a data directory: live ones first, then the newest. */
 export async function findServers(data: string): Promise<readonly RunningServer[]> {
   const directory = directoryOf(data)
   const files = await readdir(directory).catch(() => [])
@@ -47,12 +55,12 @@ async function readServer(file: string): Promise<RunningServer | null> {
       ? { url, pid, started_at }
       : null
   } catch {
-    // Taken back in this moment, or written by another version.
+    // Removed meanwhile, or written by another version.
     return null
   }
 }
 
-/** Whether there is such a process. One of another user is there too. */
+/** Whether a process exists, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -1,64 +1,64 @@
 import { watch, type FSWatcher } from 'node:fs'
-import type { ConfigChange, ConfigKeeper } from '../platform/config/reload.ts'
+import type { ConfigChange, ConfigReloader } from '../platform/config/reload.ts'
 import { addAll } from '../domain/long-lists.ts'
 import { describeFlaw, type Parsed } from '../domain/input.ts'
 import { createLoop, sleep } from '../engine/loops/loop.ts'
 import type { ServerLog } from '../platform/log/server-log.ts'
-import { fileComplaints, type FilePlaces, findConfigFile, readFound, watchedDirectories } from './configuration.ts'
+import { fileComplaints, type FilePositions, findConfigFile, readFound, watchedDirectories } from './configuration.ts'
 
-/** Sees to it that the configuration follows its file and what is stored. */
+/** Keeps the configuration up to date with its file and the stored settings. */
 export interface Reloading {
   readonly start: () => void
   readonly stop: () => Promise<void>
-  /** Reads the file again, also when it looks the same: what SIGHUP does. */
+  /** Reads the file again even if it is unchanged, as SIGHUP requests. */
   readonly reload: () => Promise<void>
-  /** Takes in what is stored for every node. */
+  /** Applies the settings stored for every node. */
   readonly refresh: () => Promise<void>
-  /** The same soon, for whoever cannot wait for it. */
+  /** Requests a refresh without waiting for it. */
   readonly wake: () => void
 }
 
 export interface ReloadingContext {
-  readonly keeper: ConfigKeeper
-  readonly places: FilePlaces
-  /** The text the keeper has begun with. */
+  readonly live: ConfigReloader
+  readonly places: FilePositions
+  /** The text of the file at startup. */
   readonly text: string | null
   readonly log: ServerLog['log']
   readonly loadStored: () => Promise<{
     readonly layer: ReadonlyMap<string, unknown>
     readonly unreadable: readonly string[]
   }>
-  /** Another configuration holds from now on. */
+  /** Called after the configuration has changed. */
   readonly applied: (source: 'file' | 'stored', change: ConfigChange) => void
   readonly pollMs: number
 }
 
-/** Editors write a file in several steps; looking once they are done is enough. */
+/** Debounce time, because editors write a file in several steps. */
 const SETTLE_MS = 50
-/** The link that changes where an orchestrator mounts files and replaces all of them at once. */
-const MOUNTED = '..data'
-/** Not every file system tells of changes. */
-const LOOK_EVERY_MS = 5_000
+/** The link that Kubernetes replaces when it updates mounted files. */
+const KUBERNETES_DATA_LINK = '..data'
+/** Polling interval, because some file systems send no change events. */
+const CONFIG_POLL_MS = 5_000
 
-/** Being told of a change only makes the look sooner; the period makes it certain. */
+/** Watches and polls: change events make a reload faster, polling makes it certain. */
 export function createReloading(ctx: ReloadingContext): Reloading {
   const file = createFileReader(ctx)
-  let complained = ''
+  let lastWarning = ''
   const refresh = async (): Promise<void> => {
     const { layer, unreadable } = await ctx.loadStored()
-    if (unreadable.length > 0 && complained !== unreadable.join()) {
-      complained = unreadable.join()
+    if (unreadable.length > 0 && lastWarning !== unreadable.join()) {
+      lastWarning = unreadable.join()
       ctx.log({
         level: 'warn',
-        message: 'Stored settings are not understood and left out',
+        message: 'Ignoring invalid stored settings',
         facts: { settings: unreadable },
       })
     }
-    conclude(ctx, 'stored', ctx.keeper.takeStored(layer))
+    applyChange(ctx, 'stored', ctx.live.takeStored(layer))
   }
-  // A file that cannot be read, or a database that is away, is looked at again; whoever watches over it has said so.
-  const options = { sleep, onError: () => LOOK_EVERY_MS }
-  const files = createLoop(() => file.look('changed'), { ...options, everyMs: LOOK_EVERY_MS })
+  // Retries after an unreadable file or unavailable database, which are logged elsewhere.
+  const options = { sleep, onError: () => CONFIG_POLL_MS }
+  const files = createLoop(() => file.check('changed'), { ...options, everyMs: CONFIG_POLL_MS })
   const stored = createLoop(() => refresh().then(() => undefined), { ...options, everyMs: ctx.pollMs })
   const watchers: FSWatcher[] = []
   return {
@@ -72,26 +72,26 @@ export function createReloading(ctx: ReloadingContext): Reloading {
       for (const watcher of watchers) watcher.close()
       await Promise.all([files.stop(), stored.stop()])
     },
-    reload: () => file.look('asked').then(() => undefined),
+    reload: () => file.check('asked').then(() => undefined),
     refresh,
     wake: stored.wake,
   }
 }
 
 /**
- * Watches the directory, not the file: an editor that renames its copy over the file leaves a watch on nothing. What else
- * happens there is of no interest: the log may be written there, line after line, and the look would never be due.
+ * Watches the directory instead of the file, because editors replace the file by renaming a copy. Ignores other files in
+ * it, such as a log, whose constant changes would keep resetting the debounce timer.
  */
 function watchDirectory(directory: string, names: ReadonlySet<string>, changed: () => void): readonly FSWatcher[] {
   let timer: NodeJS.Timeout | undefined
   const settle = (_: string, name: string | null): void => {
-    if (name !== null && !names.has(name) && name !== MOUNTED) return
+    if (name !== null && !names.has(name) && name !== KUBERNETES_DATA_LINK) return
     clearTimeout(timer)
     timer = setTimeout(changed, SETTLE_MS).unref()
   }
   try {
     const watcher = watch(directory, { persistent: false }, settle)
-    // The directory may go away; the period goes on.
+    // The directory may be removed; polling continues.
     watcher.on('error', () => undefined)
     return [watcher]
   } catch {
@@ -100,59 +100,66 @@ function watchDirectory(directory: string, names: ReadonlySet<string>, changed: 
 }
 
 interface FileReader {
-  readonly look: (why: 'changed' | 'asked') => Promise<undefined>
+  readonly check: (why: 'changed' | 'asked') => Promise<undefined>
 }
 
 function createFileReader(ctx: ReloadingContext): FileReader {
   let last = ctx.text
-  let complaint = ''
-  const refuse = (message: string, why: 'changed' | 'asked'): void => {
-    // What nobody has changed since is not said again and again.
-    if (message !== complaint || why === 'asked')
+  let lastError = ''
+  const reportError = (message: string, why: 'changed' | 'asked'): void => {
+    // Logs an unchanged error only once.
+    if (message !== lastError || why === 'asked')
       ctx.log({
         level: 'error',
-        message: 'The configuration file is refused; the configuration in force stays',
+        message: 'The configuration file is invalid; keeping the current configuration',
         facts: { errors: message.split('\n') },
       })
-    complaint = message
+    lastError = message
   }
-  const take = async (why: 'changed' | 'asked'): Promise<void> => {
+  const readFile = async (why: 'changed' | 'asked'): Promise<void> => {
     const found = await findConfigFile(ctx.places)
     if (found === null) {
-      if (last !== null) refuse('there is no configuration file any more', why)
-      else if (why === 'asked') ctx.log({ level: 'info', message: 'There is no configuration file', facts: {} })
+      if (last !== null) reportError('the configuration file no longer exists', why)
+      else if (why === 'asked')
+        ctx.log({ level: 'info', message: 'There is no configuration file to reload', facts: {} })
       return
     }
     if (found.text === last && why === 'changed') return
     last = found.text
     const read = readFound(found)
     if (!read.ok) {
-      refuse(fileComplaints(found.path, read).join('\n'), why)
+      reportError(fileComplaints(found.path, read).join('\n'), why)
       return
     }
-    const change = ctx.keeper.takeFile(read.layer)
+    const change = ctx.live.takeFile(read.layer)
     if (!change.ok) {
-      refuse(change.flaws.map((flaw) => `${found.path}: ${describeFlaw(flaw)}`).join('\n'), why)
+      reportError(change.flaws.map((flaw) => `${found.path}: ${describeFlaw(flaw)}`).join('\n'), why)
       return
     }
-    complaint = ''
-    tellFile(ctx, found.path, change.value)
-    conclude(ctx, 'file', change)
+    lastError = ''
+    logFileChange(ctx, found.path, change.value)
+    applyChange(ctx, 'file', change)
   }
-  let looking: Promise<undefined> = Promise.resolve(undefined)
+  let pendingCheck: Promise<undefined> = Promise.resolve(undefined)
   return {
-    // One after the other, so that what was read last is what holds.
-    look: (why) => {
-      looking = looking.then(async () => {
-        await take(why).catch((error: unknown) => refuse(error instanceof Error ? error.message : String(error), why))
+    // One at a time, so that the last read wins.
+    check: (why) => {
+      pendingCheck = pendingCheck.then(async () => {
+        await readFile(why).catch((error: unknown) =>
+          reportError(error instanceof Error ? error.message : String(error), why),
+        )
         return undefined
       })
-      return looking
+      return pendingCheck
     },
   }
 }
 
-function tellFile({ log }: ReloadingContext, file: string, { changed, restart, kept, overruled }: ConfigChange): void {
+function logFileChange(
+  { log }: ReloadingContext,
+  file: string,
+  { changed, restart, kept, overruled }: ConfigChange,
+): void {
   const facts = {
     file,
     changed,
@@ -166,16 +173,16 @@ function tellFile({ log }: ReloadingContext, file: string, { changed, restart, k
   if (restart.length > 0)
     log({
       level: 'warn',
-      message: 'Settings were changed that take effect with the next start',
+      message: 'Some changed settings take effect only after a restart',
       facts: { needs_restart: restart },
     })
 }
 
-function conclude(ctx: ReloadingContext, source: 'file' | 'stored', change: Parsed<ConfigChange>): void {
+function applyChange(ctx: ReloadingContext, source: 'file' | 'stored', change: Parsed<ConfigChange>): void {
   if (!change.ok) {
     ctx.log({
       level: 'error',
-      message: 'Stored settings do not fit with the rest and are left out',
+      message: 'Ignoring stored settings that conflict with other settings',
       facts: { errors: change.flaws.map(describeFlaw) },
     })
     return

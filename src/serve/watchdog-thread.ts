@@ -3,25 +3,25 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { OPERATOR_ORG } from '../domain/access/access.ts'
 import { decideStall } from '../domain/alerts.ts'
 import { earlier } from '../domain/instant.ts'
-import { createIdMaker } from '../engine/ids.ts'
-import { saveStall, type Stall } from '../service/stalls.ts'
+import { createIdGenerator } from '../engine/ids.ts'
+import { saveStallAlert, type EngineStall } from '../features/nodes/service.ts'
 import { readClock } from '../platform/db/clock.ts'
 import { openPostgres, type PostgresOptions } from '../platform/db/postgres/postgres.ts'
 
-/** What the thread begins with. */
+/** The start parameters of the thread. */
 export interface WatchdogStart {
-  /** When the process last did anything, by the counter that all its threads share; 0 while it goes down. */
+  /** The last heartbeat of the main thread, in nanoseconds of the shared clock; 0 while draining. */
   readonly shared: BigInt64Array
-  readonly place: Pick<PostgresOptions, 'target'> & { readonly schema: string }
+  readonly database: Pick<PostgresOptions, 'target'> & { readonly schema: string }
   readonly nodeId: string
   readonly periodMs: number
   readonly stallPeriods: number
 }
 
-const newId = createIdMaker((count) => randomBytes(count))
+const newId = createIdGenerator((count) => randomBytes(count))
 
-/** Looks once in a period whether the process has done anything. A thread that was asleep itself judges nobody. */
-function watch(start: WatchdogStart): void {
+/** Checks the heartbeat once per period. Skips a check if the thread itself was suspended. */
+function watchHeartbeat(start: WatchdogStart): void {
   const { shared, periodMs, stallPeriods } = start
   let { nodeId } = start
   parentPort?.on('message', (name: string) => {
@@ -34,15 +34,15 @@ function watch(start: WatchdogStart): void {
     const now = process.hrtime.bigint()
     const isAwake = millisOf(now - lastLook) < 2 * periodMs
     lastLook = now
-    const beat = Atomics.load(shared, 0)
-    if (busy || beat === 0n) return
-    const silentMs = millisOf(now - beat)
+    const lastHeartbeat = Atomics.load(shared, 0)
+    if (busy || lastHeartbeat === 0n) return
+    const silentMs = millisOf(now - lastHeartbeat)
     const isSilent = silentMs >= periodMs * stallPeriods
-    // The node itself clears it: it lives again.
+    // The node itself clears the alert when it recovers.
     if (!isSilent) raised = false
     if (!isSilent || raised || !isAwake) return
     busy = true
-    void raise({ ...start, nodeId }, silentMs)
+    void raiseStallAlert({ ...start, nodeId }, silentMs)
       .then((done) => {
         raised = done
       })
@@ -54,9 +54,9 @@ function watch(start: WatchdogStart): void {
 
 const millisOf = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n)
 
-/** Whether it is on record now; without a database it is tried again. */
-async function raise(start: WatchdogStart, silentMs: number): Promise<boolean> {
-  const { place, nodeId, periodMs, stallPeriods } = start
+/** Raises the alert. False: not saved, for example without a database, so it is retried. */
+async function raiseStallAlert(start: WatchdogStart, silentMs: number): Promise<boolean> {
+  const { database: place, nodeId, periodMs, stallPeriods } = start
   try {
     const database = await openPostgres({ ...place, pool: 1, applicationName: 'escapement watchdog' })
     try {
@@ -64,8 +64,8 @@ async function raise(start: WatchdogStart, silentMs: number): Promise<boolean> {
       const facts = { lastScanAt: earlier(now, silentMs), now, periodMs, stallPeriods, raised: false }
       const decision = decideStall(facts)
       if (decision.kind !== 'raise') return false
-      const stall: Stall = { change: 'raised', id: newId('alert', now), nodeId, why: decision.why }
-      if (await saveStall(database, OPERATOR_ORG, { stall, now })) parentPort?.postMessage(stall)
+      const stall: EngineStall = { change: 'raised', id: newId('alert', now), nodeId, why: decision.why }
+      if (await saveStallAlert(database, OPERATOR_ORG, { stall, now })) parentPort?.postMessage(stall)
       return true
     } finally {
       await database.close()
@@ -75,4 +75,4 @@ async function raise(start: WatchdogStart, silentMs: number): Promise<boolean> {
   }
 }
 
-watch(workerData as WatchdogStart)
+watchHeartbeat(workerData as WatchdogStart)

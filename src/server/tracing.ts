@@ -16,27 +16,31 @@ import { isSampled, readTraceparent, spanIdOf, traceIdOf } from '../domain/trace
 import type { EngineTracing } from '../engine/tracing-port.ts'
 import type { Attempt, AttemptReport } from '../executors/executor.ts'
 
-/** Spans through the API of OpenTelemetry. Which of them go where, the SDK of the program decides, if it has one. */
+/** Spans through the OpenTelemetry API. The program's SDK, if any, decides what is exported. */
 export interface Tracing extends EngineTracing {
   /**
-   * Does something that hands in work: in a span of its own if anybody listens, under what `traceparent` said. The work
-   * belongs to the trace it is told. Nobody listens: to the one that was sent along, if any.
+   * Runs a function that submits work, in a span of its own if tracing is on, as a child of `traceparent`. The work
+   * belongs to the trace it receives; without tracing, that is the one that was sent, if any.
    */
-  readonly admit: <T>(name: string, given: unknown, work: (trace: string | null) => T | Promise<T>) => T | Promise<T>
-  /** The trace of work that is handed in by the program around us. Null: nobody listens. */
-  readonly here: () => string | null
+  readonly traceSubmission: <T>(
+    name: string,
+    header: unknown,
+    task: (trace: string | null) => T | Promise<T>,
+  ) => T | Promise<T>
+  /** The trace of work that the embedding program submits. Null if tracing is off. */
+  readonly currentTrace: () => string | null
 }
 
 const NAME = 'escapement'
 
-/** Without an SDK there is no tracer behind the proxy, and nothing is made that nobody would see. */
+/** Without an SDK the proxy has no tracer, and no spans are created. */
 function tracerOf(provider: TracerProvider, version: string): Tracer | undefined {
   return provider instanceof ProxyTracerProvider
     ? provider.getDelegateTracer(NAME, version)
     : provider.getTracer(NAME, version)
 }
 
-/** What a `traceparent` says, as the parent of spans. */
+/** A `traceparent` as the parent context of spans. */
 function contextOf(traceparent: string | null, otherwise: Context): Context {
   if (traceparent === null) return otherwise
   return trace.setSpanContext(ROOT_CONTEXT, {
@@ -45,23 +49,23 @@ function contextOf(traceparent: string | null, otherwise: Context): Context {
   })
 }
 
-/** A span as others are told of it. */
+/** The `traceparent` of a span. */
 function traceparentOf(span: Span): string | null {
   const { traceId, spanId, traceFlags } = span.spanContext()
   return readTraceparent(`00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`)
 }
 
-function fail(span: Span, error: unknown): void {
+function recordFailure(span: Span, error: unknown): void {
   if (error instanceof Error) span.recordException(error)
   span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) })
 }
 
-/** Does the work as part of the span, and ends the span with it. */
-async function within<T>(span: Span, parent: Context, work: () => T | Promise<T>): Promise<T> {
+/** Runs the function in the span and ends the span. */
+async function runInSpan<T>(span: Span, parent: Context, task: () => T | Promise<T>): Promise<T> {
   try {
-    return await context.with(trace.setSpan(parent, span), work)
+    return await context.with(trace.setSpan(parent, span), task)
   } catch (error) {
-    fail(span, error)
+    recordFailure(span, error)
     throw error
   } finally {
     span.end()
@@ -70,14 +74,15 @@ async function within<T>(span: Span, parent: Context, work: () => T | Promise<T>
 
 export function createTracing(version: string): Tracing {
   let provider = trace.getTracerProvider()
-  // The proxy stays the same when an SDK comes, except one that has brought its own copy of the API. Asking for it costs
-  // more than a look behind it, so that is done where work comes in and not for every attempt.
-  const look = (): Tracer | undefined => {
+  // The proxy stays the same when an SDK is registered, except with an SDK that brings its own copy of the API. Reading
+  // the global provider is slower than reading its delegate, so it is only done when work is submitted and not for
+  // every attempt.
+  const currentTracer = (): Tracer | undefined => {
     provider = trace.getTracerProvider()
     return tracerOf(provider, version)
   }
   const admitted = (trigger: string): string | null => {
-    const tracer = look()
+    const tracer = currentTracer()
     if (tracer === undefined) return null
     const span = tracer.startSpan('escapement admit', { attributes: { 'escapement.trigger': trigger } })
     span.end()
@@ -86,31 +91,31 @@ export function createTracing(version: string): Tracing {
   return {
     isOn: () => tracerOf(provider, version) !== undefined,
     begin: admitted,
-    here: () => admitted('program'),
-    admit: (name, given, work) => {
-      const sent = readTraceparent(given)
-      const tracer = look()
-      if (tracer === undefined) return work(sent)
+    currentTrace: () => admitted('program'),
+    traceSubmission: (name, header, task) => {
+      const sent = readTraceparent(header)
+      const tracer = currentTracer()
+      if (tracer === undefined) return task(sent)
       const parent = contextOf(sent, context.active())
       const attributes = { 'escapement.operation': name }
       const span = tracer.startSpan('escapement admit', { kind: SpanKind.SERVER, attributes }, parent)
-      return within(span, parent, () => work(traceparentOf(span)))
+      return runInSpan(span, parent, () => task(traceparentOf(span)))
     },
-    perform: (attempt, work) => {
-      const tracer = look()
-      return tracer === undefined ? work(attempt) : performIn(tracer, attempt, work)
+    perform: (attempt, task) => {
+      const tracer = currentTracer()
+      return tracer === undefined ? task(attempt) : performIn(tracer, attempt, task)
     },
-    deliver: async (about, work) => {
-      const tracer = look()
-      if (tracer === undefined) return work()
+    deliver: async (about, task) => {
+      const tracer = currentTracer()
+      if (tracer === undefined) return task()
       const parent = contextOf(about.trace, ROOT_CONTEXT)
       const attributes = {
         ...{ 'escapement.org': about.orgId, 'escapement.run_id': about.runId },
         'escapement.delivery_id': about.deliveryId,
       }
       const span = tracer.startSpan('escapement delivery', { kind: SpanKind.PRODUCER, attributes }, parent)
-      return within(span, parent, async () => {
-        const outcome = await work()
+      return runInSpan(span, parent, async () => {
+        const outcome = await task()
         if (outcome?.ok === false) span.setStatus({ code: SpanStatusCode.ERROR })
         return outcome
       })
@@ -121,7 +126,7 @@ export function createTracing(version: string): Tracing {
 async function performIn(
   tracer: Tracer,
   attempt: Attempt,
-  work: (traced: Attempt) => Promise<AttemptReport>,
+  task: (traced: Attempt) => Promise<AttemptReport>,
 ): Promise<AttemptReport> {
   const parent = contextOf(attempt.trace, ROOT_CONTEXT)
   const span = tracer.startSpan(
@@ -129,9 +134,9 @@ async function performIn(
     { kind: SpanKind.CONSUMER, attributes: attributesOf(attempt) },
     parent,
   )
-  return within(span, parent, async () => {
-    const report = await work({ ...attempt, trace: traceparentOf(span) })
-    close(span, report)
+  return runInSpan(span, parent, async () => {
+    const report = await task({ ...attempt, trace: traceparentOf(span) })
+    recordSpanOutcome(span, report)
     return report
   })
 }
@@ -149,7 +154,7 @@ function attributesOf(attempt: Attempt): Attributes {
   }
 }
 
-function close(span: Span, { outcome, errorMessage }: AttemptReport): void {
+function recordSpanOutcome(span: Span, { outcome, errorMessage }: AttemptReport): void {
   span.setAttribute('escapement.outcome', outcome.kind)
   if (outcome.kind !== 'failed' && outcome.kind !== 'timed_out') return
   if ('errorCode' in outcome) span.setAttribute('escapement.error_code', outcome.errorCode)

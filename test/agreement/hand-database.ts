@@ -1,6 +1,6 @@
 import type { Instant } from '../../src/domain/instant.ts'
 import { PRESENT } from '../../src/platform/db/clock.ts'
-import type { Connection, Database } from '../../src/store/database.ts'
+import type { Connection, Database } from '../../src/platform/db/database.ts'
 import type { Quiet } from '../faults/quiet.ts'
 
 /** The real database under a clock that is moved by hand. What the server may answer in any order comes in one. */

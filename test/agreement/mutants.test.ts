@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type * as draws from '../../src/service/simulation/draws.ts'
-import { simulate } from '../../src/service/simulation/simulate.ts'
-import type * as worlds from '../../src/service/simulation/world.ts'
+import type * as draws from '../../src/features/simulation/draws.ts'
+import { simulate } from '../../src/features/simulation/simulator.ts'
+import type * as worlds from '../../src/features/simulation/world.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { isSame, liveHistory, type LivedHistory } from './agree.ts'
 import { askedSeed } from '../support/seeds.ts'
@@ -12,20 +12,20 @@ import { simulatedStory } from './stories.ts'
 /** What the simulator does wrong while it simulates; empty: nothing. The services use some of the same functions. */
 const wrong = vi.hoisted(() => ({ now: '' }))
 
-vi.mock('../../src/service/simulation/draws.ts', async (original) => {
+vi.mock('../../src/features/simulation/draws.ts', async (original) => {
   const real = await original<typeof draws>()
-  const createRetryChance: typeof real.createRetryChance = (seed) =>
-    wrong.now === 'chance' ? () => 0.5 : real.createRetryChance(seed)
-  return { ...real, createRetryChance }
+  const createRetryRandom: typeof real.createRetryRandom = (seed) =>
+    wrong.now === 'chance' ? () => 0.5 : real.createRetryRandom(seed)
+  return { ...real, createRetryRandom } satisfies typeof real
 })
 
-vi.mock('../../src/service/simulation/world.ts', async (original) => {
+vi.mock('../../src/features/simulation/world.ts', async (original) => {
   const real = await original<typeof worlds>()
-  const restart: typeof real.restart = (world) => {
-    real.restart(world)
+  const replaceNode: typeof real.replaceNode = (world) => {
+    real.replaceNode(world)
     if (wrong.now === 'recovery') world.memory.byNode.clear()
   }
-  return { ...real, restart }
+  return { ...real, replaceNode } satisfies typeof real
 })
 
 const HISTORIES = 40

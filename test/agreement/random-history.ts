@@ -1,4 +1,4 @@
-import type { ScheduleInput } from '../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../src/features/schedules/schema.ts'
 import type { AssumptionInput, Intervention, OutageInput } from '../../src/features/simulation/result-schema.ts'
 import { formatInstant, instant } from '../../src/domain/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/domain/run/retry-policy.ts'

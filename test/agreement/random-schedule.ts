@@ -1,5 +1,5 @@
-import type { CadenceInput } from '../../src/contract/pace.ts'
-import type { ScheduleInput } from '../../src/contract/schedule.ts'
+import type { CadenceInput } from '../../src/features/schedules/rules-schema.ts'
+import type { ScheduleInput } from '../../src/features/schedules/schema.ts'
 import { formatInstant, instant, type Instant } from '../../src/domain/instant.ts'
 import {
   CONCURRENCY_POLICIES,

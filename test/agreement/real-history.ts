@@ -2,12 +2,12 @@ import type { BudgetInput } from '../../src/features/budgets/schema.ts'
 import { Refusal } from '../../src/api/refusals.ts'
 import { agentId, orgId, sessionKey, type OrgId } from '../../src/domain/ids.ts'
 import { instant, type Instant } from '../../src/domain/instant.ts'
-import { firePass, watchPass } from '../../src/engine/loops.ts'
-import { createBudget } from '../../src/service/budgets.ts'
-import { loseEarlierNodes } from '../../src/service/membership.ts'
-import { runScheduleNow } from '../../src/service/run-actions.ts'
-import { createSchedule, disableSchedule, enableSchedule } from '../../src/service/schedules.ts'
-import { readTask } from '../../src/service/simulation/read-task.ts'
+import { firePass, watchPass } from '../../src/engine/loops/loops.ts'
+import { createBudget } from '../../src/features/budgets/service.ts'
+import { declareAllLost } from '../../src/features/nodes/membership.ts'
+import { runScheduleNow } from '../../src/features/runs/service.ts'
+import { createSchedule, disableSchedule, enableSchedule } from '../../src/features/schedules/service.ts'
+import { parseSimulationTask } from '../../src/features/simulation/read-task.ts'
 import {
   offlineAt,
   type SimulatedBudget,
@@ -15,7 +15,7 @@ import {
   type SimulationTask,
 } from '../../src/features/simulation/task.ts'
 import { insertAgents, type AgentRow } from '../../src/features/agents/store.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { insertOrg } from '../../src/features/access/orgs-store.ts'
 import { createQuiet, type Quiet } from '../faults/quiet.ts'
 import { createHandDatabase } from './hand-database.ts'
@@ -58,7 +58,7 @@ export async function live(real: Database, task: SimulationTask, name: string): 
 
 async function begin(real: Database, task: SimulationTask, org: OrgId): Promise<Happening> {
   // Reading is the simulator's; every schedule is read again by the service that makes it.
-  const plan = readTask(task)
+  const plan = parseSimulationTask(task)
   const quiet = createQuiet()
   const world: RealWorld = {
     orgId: org,
@@ -127,7 +127,7 @@ const budgetOf = ({ agent_id, schedule_id, default_reserve, ...budget }: Simulat
 /** When the node does something by itself. */
 function nextOf({ node, nextFire, isStalled }: Happening): number {
   if (node === null) return Infinity
-  const next = Math.min(node.nextEnd() ?? Infinity, node.ring?.at ?? Infinity)
+  const next = Math.min(node.nextEnd() ?? Infinity, node.nextCall()?.at ?? Infinity)
   return isStalled ? next : Math.min(next, nextFire ?? Infinity)
 }
 
@@ -139,7 +139,10 @@ function passMoment(happening: Happening): void {
     node.endDue()
     // What a run found may bring the next moment nearer: nodes hear of that, and look again.
     if (happening.plan.schedules.some(({ pace }) => pace !== null)) happening.nextFire = world.now
-  } else if (node.ring !== null && node.ring.at <= world.now) node.ring.happen()
+    return
+  }
+  const call = node.nextCall()
+  if (call !== null && call.at <= world.now) call.happen()
   else void fire(happening, node)
 }
 
@@ -147,7 +150,7 @@ async function fire(happening: Happening, { parts }: RealNode): Promise<void> {
   happening.nextFire = null
   await firePass(parts)
   // When what was due is decided, the loop looks again.
-  for (const office of parts.offices.values()) await office.idle()
+  for (const office of parts.actors.values()) await office.idle()
   const waitMs = await firePass(parts)
   happening.nextFire = waitMs === undefined ? null : instant(happening.world.now + Math.max(0, waitMs))
 }
@@ -182,12 +185,12 @@ function goDown(happening: Happening): void {
 /** Another process comes, alone, as the embedded server's does: what was before it is lost. */
 async function comeBack(happening: Happening): Promise<void> {
   const { world, quiet } = happening
-  await loseEarlierNodes(world.database)
+  await declareAllLost(world.database)
   const node = await startNode(world)
   connectAll(node, happening.plan, world.now)
   happening.node = node
   happening.nextFire = world.now
-  node.parts.officeOf(world.orgId).wake()
+  node.parts.actorOf(world.orgId).wake()
   await quiet.settled()
   void watchPass(node.parts, () => Promise.resolve({ sizes: world.settings.lanes.byName, hasManyOrgs: false }))
 }
@@ -195,7 +198,7 @@ async function comeBack(happening: Happening): Promise<void> {
 function switchAgents({ node, world, plan }: Happening): void {
   if (node === null) return
   connectAll(node, plan, world.now)
-  node.parts.officeOf(world.orgId).refresh()
+  node.parts.actorOf(world.orgId).refresh()
 }
 
 function connectAll(node: RealNode, plan: SimulationPlan, now: Instant): void {

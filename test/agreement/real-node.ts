@@ -1,15 +1,15 @@
 import { attemptId, runId, type AttemptId, type OrgId, type RunId, type ScheduleId } from '../../src/domain/ids.ts'
 import { later, type Instant } from '../../src/domain/instant.ts'
-import { cardOf, createNodeParts } from '../../src/engine/node.ts'
+import { nodeRecordOf, createNodeParts } from '../../src/engine/node.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
 import type { AttemptReport, Executor } from '../../src/executors/executor.ts'
-import { joinNodes } from '../../src/service/membership.ts'
-import type { Ports } from '../../src/service/ports.ts'
+import { joinDeployment } from '../../src/features/nodes/membership.ts'
+import type { Ports } from '../../src/engine/ports.ts'
 import type { EngineSettings } from '../../src/features/config/settings.ts'
-import type { AttemptPlan, PlanAttempt } from '../../src/service/simulation/attempts.ts'
-import { createRetryChance } from '../../src/service/simulation/draws.ts'
-import { loadMemory } from '../../src/service/turn/recall.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { AttemptPlan, PlanAttempt } from '../../src/features/simulation/attempts.ts'
+import { createRetryRandom } from '../../src/features/simulation/draws.ts'
+import { loadOrgState } from '../../src/engine/org-state/load.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { NO_CHANNELS } from '../support/no-channels.ts'
 import { NO_VAULT } from '../support/no-vault.ts'
 
@@ -35,6 +35,12 @@ interface Performed {
   plan: AttemptPlan
 }
 
+/** A timer of the node. It fires when the clock has been moved there. */
+interface ExpectedCall {
+  readonly at: Instant
+  readonly happen: () => void
+}
+
 /** A real node whose executors go as planned. */
 export interface RealNode {
   readonly parts: NodeParts
@@ -43,8 +49,8 @@ export interface RealNode {
   readonly nextEnd: () => Instant | null
   /** Ends everything that ends by now, in the order in which it began. */
   readonly endDue: () => void
-  /** When the node wants to be woken; null: not at all. */
-  readonly ring: { at: Instant; happen: () => void } | null
+  /** The next call that the node has asked for; null: it expects none. */
+  readonly nextCall: () => ExpectedCall | null
   readonly connect: (agent: string) => void
   readonly disconnect: (agent: string) => void
 }
@@ -54,16 +60,15 @@ export async function startNode(world: RealWorld): Promise<RealNode> {
   const performed = new Map<AttemptId, Performed>()
   const executors = new Map<string, Executor>()
   const executor = executorOf(world, performed)
-  const node = { ring: null as RealNode['ring'] }
-  const parts = partsOf(world, executors, (ring) => {
-    node.ring = ring
-  })
+  const calls = createCalls()
+  const parts = partsOf(world, executors, calls)
   const keyOf = (agent: string): string => `in-process:${agent}`
   for (const agent of world.agents) executors.set(keyOf(agent), executor)
-  await joinNodes(world.database, cardOf(parts), LEASE_MS)
-  return Object.assign(node, {
+  await joinDeployment(world.database, nodeRecordOf(parts), LEASE_MS)
+  return {
     parts,
     ports: portsOf(world, parts),
+    nextCall: calls.next,
     nextEnd: () => {
       let first: Instant | null = null
       for (const { plan } of performed.values())
@@ -79,7 +84,36 @@ export async function startNode(world: RealWorld): Promise<RealNode> {
     },
     connect: (agent: string) => executors.set(keyOf(agent), executor),
     disconnect: (agent: string) => executors.delete(keyOf(agent)),
-  })
+  }
+}
+
+/** The timers of a node. */
+interface Calls {
+  readonly add: (at: Instant, happen: () => void) => () => void
+  readonly next: () => ExpectedCall | null
+}
+
+/** What is expected at the same time happens in the order in which it was asked for. */
+function createCalls(): Calls {
+  const expected = new Set<ExpectedCall>()
+  return {
+    add: (at, happen) => {
+      const call: ExpectedCall = {
+        at,
+        happen: () => {
+          expected.delete(call)
+          happen()
+        },
+      }
+      expected.add(call)
+      return () => expected.delete(call)
+    },
+    next: () => {
+      let first: ExpectedCall | null = null
+      for (const call of expected) if (first === null || call.at < first.at) first = call
+      return first
+    },
+  }
 }
 
 const LEASE_MS = 400 * 86_400_000
@@ -92,7 +126,7 @@ function executorOf(world: RealWorld, performed: Map<AttemptId, Performed>): Exe
         scheduleId: scheduleId as ScheduleId,
         agentId: attempt.agentId,
         attempt: attempt.attempt,
-        moment: nominalTime ?? world.bornAt.get(attempt.runId) ?? world.now,
+        time: nominalTime ?? world.bornAt.get(attempt.runId) ?? world.now,
         startedAt: world.now,
         // An executor is reached after its probe.
         isProbed: false,
@@ -106,11 +140,7 @@ function executorOf(world: RealWorld, performed: Map<AttemptId, Performed>): Exe
     })
 }
 
-function partsOf(
-  world: RealWorld,
-  executors: Map<string, Executor>,
-  setRing: (ring: RealNode['ring']) => void,
-): NodeParts {
+function partsOf(world: RealWorld, executors: Map<string, Executor>, calls: Calls): NodeParts {
   const { database, settings } = world
   const count = (): string => {
     world.ids += 1
@@ -120,9 +150,9 @@ function partsOf(
   const name = `${world.orgId}_node_${world.nodes}`
   const parts: NodeParts = createNodeParts({
     database,
-    clock: { now: () => world.now, counter: () => world.now, hear: () => undefined },
-    chance: {
-      random: createRetryChance(world.seed),
+    clock: { now: () => world.now, counter: () => world.now, sync: () => undefined },
+    randomSource: {
+      random: createRetryRandom(world.seed),
       newRunId: (_, now) => {
         const id = runId(`run_${count()}`)
         world.bornAt.set(id, now)
@@ -146,21 +176,17 @@ function partsOf(
         })
       }),
     random: () => 0,
-    load: (orgId) => loadMemory(database, parts.facts, orgId),
-    ringAt: (at, happen) => {
-      const ring = { at, happen }
-      setRing(ring)
-      return () => {
-        setRing(null)
-      }
-    },
+    load: (orgId) => loadOrgState(database, parts.capabilities, orgId),
+    callAt: calls.add,
+    // Otherwise the event loop decides whether what a free slot wakes comes before or after the answers of the server.
+    after: (ms, happen) => calls.add(later(world.now, ms), happen),
   })
   return parts
 }
 
 const portsOf = (world: RealWorld, parts: NodeParts): Ports => ({
   database: world.database,
-  turns: parts.turns,
+  commands: parts.commands,
   clock: { now: () => world.now },
   newId: (kind) => {
     const wanted = world.nextIds.get(kind)

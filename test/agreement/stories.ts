@@ -1,14 +1,13 @@
 import { firstStart } from '../../src/domain/run/run.ts'
 import type { SimulationView } from '../../src/features/simulation/result-schema.ts'
-import type { OrgId } from '../../src/domain/ids.ts'
-import { scheduleId } from '../../src/domain/ids.ts'
+import { type OrgId, scheduleId } from '../../src/domain/ids.ts'
 import { formatInstant, type Instant } from '../../src/domain/instant.ts'
 import type { Why } from '../../src/domain/reasons.ts'
 import type { SimulationTask } from '../../src/features/simulation/task.ts'
-import type { Database, Row } from '../../src/store/database.ts'
-import { listRuns } from '../../src/store/run-reads.ts'
-import type { RunRecord } from '../../src/store/run-record.ts'
-import { loadSchedules } from '../../src/store/schedules.ts'
+import type { Database, Row } from '../../src/platform/db/database.ts'
+import { listRuns } from '../../src/features/runs/read-store.ts'
+import type { RunRecord } from '../../src/features/runs/record-store.ts'
+import { loadSchedules } from '../../src/features/schedules/store.ts'
 
 /** What happened, as lines that can be compared: one for each run, attempt, range and schedule. */
 export type Story = readonly string[]

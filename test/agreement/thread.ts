@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openPostgres } from '../../src/platform/db/postgres/postgres.ts'
-import type { ConnectionTarget } from '../../src/store/postgres/target.ts'
+import type { ConnectionTarget } from '../../src/platform/db/postgres/target.ts'
 import { compareHistory, nothingMet } from './agree.ts'
 
 /** What a thread is told: its databases, and where the next seed is. */

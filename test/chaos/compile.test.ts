@@ -13,7 +13,7 @@ it('a server is compiled with its threads: without them it would compute everyth
   const into = mkdtempSync(path.join(os.tmpdir(), 'escapement-compiled-'))
   try {
     compileProgram({ entries: ['src/cli/main.ts'], into })
-    const threads = ['engine/computation-thread', 'engine/simulation-thread', 'serve/watchdog-thread']
+    const threads = ['engine/threads/computation-thread', 'engine/threads/simulation-thread', 'serve/watchdog-thread']
     expect(threads.filter((thread) => !existsSync(path.join(into, 'src', `${thread}.js`)))).toEqual([])
   } finally {
     rmSync(into, { recursive: true, force: true })

@@ -4,10 +4,9 @@ import { agentId, orgId as toOrgId } from '../../src/domain/ids.ts'
 import type { Escapement, LogEntry, Settings } from '../../src/library/escapement.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
-import { runningOf, type Running } from '../../src/library/running.ts'
+import { createWaiters, type Running, runningOf } from '../../src/library/running.ts'
 import { stopApp } from '../../src/library/stop.ts'
 import { surfaceOf } from '../../src/library/surface.ts'
-import { createWaiters } from '../../src/library/waiters.ts'
 import { DEFAULT_SETTINGS, parseSettings } from '../../src/features/config/settings.ts'
 
 // The library speaks for one org. A node works for all of them, so here it is put together to be asked for each.

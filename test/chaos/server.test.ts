@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientConfig } from '../../src/store/postgres/target.ts'
+import { clientConfig } from '../../src/platform/db/postgres/target.ts'
 import { startChaosServer, type Server } from './server.ts'
 
 let directory: string

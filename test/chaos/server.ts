@@ -7,7 +7,7 @@ import { Client } from 'pg'
 import { DATABASE, SUPERUSER } from '../../src/platform/db/embedded/init.ts'
 import { findHolder, isAlive } from '../../src/platform/db/embedded/pid-file.ts'
 import { PORT } from '../../src/platform/db/embedded/place.ts'
-import { prepareServer } from '../../src/store/embedded/prepare.ts'
+import { prepareServer } from '../../src/platform/db/embedded/embedded.ts'
 import { startServer, type ServerContext } from '../../src/platform/db/embedded/server-process.ts'
 import { binariesUnderTest } from '../support/postgres-under-test.ts'
 
@@ -42,7 +42,12 @@ const LONGEST_KILL_MS = 3_000
 
 /** Makes a new server in a directory and starts it. */
 export async function startChaosServer(directory: string): Promise<Server> {
-  const { place, account, binaries, password } = await prepareServer(
+  const {
+    paths: place,
+    account,
+    binaries,
+    password,
+  } = await prepareServer(
     { data: `${directory}/data`, systemDirectory: `${directory}/system`, packageDirectory: binariesUnderTest() },
     new AbortController().signal,
   )
@@ -50,7 +55,7 @@ export async function startChaosServer(directory: string): Promise<Server> {
     port === undefined
       ? `postgres://${user}:${password}@/${DATABASE}?host=${encodeURIComponent(place.socketDirectory)}&port=${PORT}`
       : `postgres://${user}:${password}@127.0.0.1:${port}/${DATABASE}`
-  const context: ServerContext = { place, account, postgres: binaries.postgres }
+  const context: ServerContext = { paths: place, account, postgres: binaries.postgres }
   const connect = async (): Promise<Client> => {
     const parts = { host: place.socketDirectory, port: PORT, user: SUPERUSER, password, database: DATABASE }
     const client = new Client({ ...parts, ssl: false, connectionTimeoutMillis: 2_000 })
@@ -132,7 +137,7 @@ export async function startChaosServer(directory: string): Promise<Server> {
 
 /** The process that starts all others is stopped first, so that none is missed. */
 async function findProcesses(
-  { place }: ServerContext,
+  { paths: place }: ServerContext,
   connect: () => Promise<Client>,
   signal: Server['signal'],
 ): Promise<{ readonly client: Client; readonly pids: readonly number[] }> {
@@ -175,7 +180,7 @@ async function launch(context: ServerContext, connect: () => Promise<Client>): P
 }
 
 /** Tells the server to end and waits until it is gone. SIGQUIT: at once, without writing anything to disk. */
-async function halt({ place }: ServerContext, signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
+async function halt({ paths: place }: ServerContext, signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
   const holder = await findHolder(place.cluster)
   if (holder.kind !== 'server') return
   process.kill(holder.pid, signal)

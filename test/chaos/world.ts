@@ -1,4 +1,4 @@
-import type { ScheduleInput } from '../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../src/features/schedules/schema.ts'
 import type { SessionPatch } from '../../src/features/sessions/schema.ts'
 import type { Settings } from '../../src/library/escapement.ts'
 

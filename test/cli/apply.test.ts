@@ -29,13 +29,13 @@ const apply = (args: readonly string[], input = ''): Promise<Ran> =>
 
 describe('escapement apply', () => {
   it.each([
-    ['no file', [], '-f FILE is lacking'],
-    ['a file that is not there', ['-f', 'nowhere.yaml'], 'nowhere.yaml cannot be read: ENOENT'],
-    ['a directory without files', ['-f', 'empty'], 'empty has no files that end in .yaml, .yml or .json'],
+    ['no file', [], 'Missing -f FILE'],
+    ['a file that is not there', ['-f', 'nowhere.yaml'], 'Cannot read nowhere.yaml: ENOENT'],
+    ['a directory without files', ['-f', 'empty'], 'Directory empty contains no .yaml, .yml or .json files'],
     ['a file that is no YAML', ['-f', 'good.yaml', '-f', 'bad.yaml'], 'bad.yaml:3:1 tabs are not allowed'],
-    ['two of them', ['-f', 'both'], 'both/a.yml:2:1 "agents" is said twice\nboth/b.json:1:1 must hold lists'],
-    ['kinds that are none', ['-f', 'good.yaml', '--kinds', 'agents,runs'], '--kinds "runs" is not understood'],
-    ['an exit code without a plan', ['-f', 'good.yaml', '--exit-code'], '--exit-code belongs to --plan'],
+    ['two of them', ['-f', 'both'], 'both/a.yml:2:1 duplicate name "agents"\nboth/b.json:1:1 must contain lists'],
+    ['kinds that are none', ['-f', 'good.yaml', '--kinds', 'agents,runs'], 'Invalid --kinds "runs"'],
+    ['an exit code without a plan', ['-f', 'good.yaml', '--exit-code'], '--exit-code requires --plan'],
   ])('ends with 2 for %s', async (_, args, said) => {
     const { code, stdout, stderr } = await apply(args)
     expect([code, stdout]).toEqual([2, ''])

@@ -27,10 +27,10 @@ describe.runIf(existsSync(MAIN))('the built program', () => {
   })
 
   it('has the modules that its threads begin with', async () => {
-    const { threadModule } = (await import(pathToFileURL(path.join(ROOT, 'dist/package-root.js')).href)) as {
+    const { threadModule } = (await import(pathToFileURL(path.join(ROOT, 'dist/platform/package-root.js')).href)) as {
       readonly threadModule: (place: string) => URL | null
     }
-    const threads = ['engine/computation-thread', 'engine/simulation-thread', 'serve/watchdog-thread']
+    const threads = ['engine/threads/computation-thread', 'engine/threads/simulation-thread', 'serve/watchdog-thread']
     expect(threads.filter((thread) => threadModule(thread) === null)).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { runCronNext } from '../../src/cli/cron-next.ts'
+import { runCronNext } from '../../src/cli/cron.ts'
 import { instant } from '../../src/domain/instant.ts'
 import { run } from './run.ts'
 import { cpuMs } from '../support/cpu-time.ts'

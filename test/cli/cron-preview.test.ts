@@ -32,7 +32,7 @@ describe('a preview', () => {
 
   it('only mentions clock changes that touch nothing', async () => {
     const { stdout } = await preview('0 9 * * *', '--tz', 'Europe/Berlin', '--from', '2027-03-26T12:00:00Z')
-    expect(stdout).toContain('\n1 clock change on the way; no fire is affected.\n')
+    expect(stdout).toContain('\n1 clock change in this period; no fire time is affected.\n')
   })
 
   it('obeys the policy and the day rule', async () => {
@@ -47,7 +47,7 @@ describe('a preview', () => {
   it('says so when the expression never fires', async () => {
     const { code, stdout } = await preview('0 0 30 2 *')
     expect(code).toBe(0)
-    expect(stdout).toContain('never again after 2026-11-15T12:00:00.000Z')
+    expect(stdout).toContain('never after 2026-11-15T12:00:00.000Z')
   })
 
   it('is JSON on demand', async () => {

@@ -3,10 +3,10 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { lookAtNode, lookAtSpace } from '../../src/cli/doctor/machine.ts'
-import { lookAtServer } from '../../src/cli/doctor/server.ts'
-import { TROUBLES, type Finding } from '../../src/cli/doctor/troubles.ts'
-import { isHidden } from '../../src/cli/remote/place.ts'
+import { checkNode, checkDiskSpace } from '../../src/cli/doctor/machine.ts'
+import { checkApi } from '../../src/cli/doctor/server.ts'
+import { DOCTOR_PROBLEMS, type Finding } from '../../src/cli/doctor/problems.ts'
+import { areServersHidden } from '../../src/cli/remote/server.ts'
 import { createClient } from '../../src/client/client.ts'
 import { recordServer } from '../../src/serve/paths.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -37,21 +37,21 @@ describe('on a machine where nothing runs', () => {
     expect(stdout).toMatch(/^ok {4}node +Node /m)
     expect(stdout).toMatch(/^warn {2}data .*\(data_missing\)$/m)
     expect(stdout).toMatch(/^ok {4}config +defaults/m)
-    expect(stdout).toMatch(/^ok {4}port +a free one$/m)
-    expect(stdout).toMatch(/^bad {3}server +No server runs on .*\(server_none\)\n {6}Start one: escapement serve/m)
-    expect(stdout).toMatch(/^1 bad, 1 to know\. docs\/guides\/troubleshoot\.md\n$/m)
+    expect(stdout).toMatch(/^ok {4}port +any free port$/m)
+    expect(stdout).toMatch(/^fail {2}server +No server runs on .*\(server_none\)\n {6}Start one: escapement serve/m)
+    expect(stdout).toMatch(/^1 problem, 1 warning\. See docs\/guides\/troubleshoot\.md\n$/m)
   })
 
   it('tells programs the same', async () => {
     const { findings } = JSON.parse((await doctor(['--json'])).stdout) as { readonly findings: readonly Finding[] }
     expect(findings.map(({ code }) => code)).toEqual([null, 'data_missing', null, null, 'server_none'])
-    expect(findings.at(-1)).toMatchObject({ what: 'server', state: 'bad', advice: TROUBLES.server_none.advice })
+    expect(findings.at(-1)).toMatchObject({ what: 'server', state: 'bad', advice: DOCTOR_PROBLEMS.server_none.advice })
   })
 
   it('knows a Node that is too old', () => {
-    expect(lookAtNode('20.18.3')).toMatchObject({ code: 'node_old', state: 'bad' })
-    expect(lookAtNode('20.19.0')).toMatchObject({ code: null, state: 'ok' })
-    expect(lookAtNode('24.0.0').state).toBe('ok')
+    expect(checkNode('20.18.3')).toMatchObject({ code: 'node_old', state: 'bad' })
+    expect(checkNode('20.19.0')).toMatchObject({ code: null, state: 'ok' })
+    expect(checkNode('24.0.0').state).toBe('ok')
   })
 
   it('names the program in the way of the port', async () => {
@@ -64,21 +64,21 @@ describe('on a machine where nothing runs', () => {
   })
 
   it('names an address that is none of this machine', async () => {
-    expect((await doctor(['--host', '192.0.2.7'])).stdout).toMatch(/^bad {3}port .*\(port_refused\)$/m)
+    expect((await doctor(['--host', '192.0.2.7'])).stdout).toMatch(/^fail {2}port .*\(port_refused\)$/m)
   })
 
   it('names the line of a configuration that is refused, and a variable without effect', async () => {
     const file = path.join(home, 'wrong.yaml')
     writeFileSync(file, 'server:\n  prot: 1\n')
     const { stdout } = await doctor(['--config', file])
-    expect(stdout).toMatch(/^bad {3}config .*wrong\.yaml:2: .*\(config_refused\)$/m)
+    expect(stdout).toMatch(/^fail {2}config .*wrong\.yaml:2: .*\(config_refused\)$/m)
     const doubtful = await doctor([], { DATABASE_URL: 'postgres://u@h/d' })
-    expect(doubtful.stdout).toMatch(/^warn {2}config +DATABASE_URL is set and not used.*\(config_doubtful\)$/m)
+    expect(doubtful.stdout).toMatch(/^warn {2}config +DATABASE_URL is set but ignored.*\(config_doubtful\)$/m)
   })
 
   it('says of a database that nobody is there, without its password', async () => {
     const { stdout } = await doctor(['--database-url', 'postgres://u:hidden@127.0.0.1:1/d'])
-    expect(stdout).toMatch(/^bad {3}database .*\(database_unreachable\)\n {6}Start PostgreSQL/m)
+    expect(stdout).toMatch(/^fail {2}database .*\(database_unreachable\)\n {6}Start PostgreSQL/m)
     expect(stdout).not.toContain('hidden')
   })
 
@@ -97,11 +97,11 @@ describe('on a machine where nothing runs', () => {
 
   it('notices a disk that is full, and passes over one that does not say', async () => {
     const with_ = (bavail: number) => () => Promise.resolve({ bavail, bsize: 4096 })
-    expect(await lookAtSpace('/data', with_(1000))).toMatchObject({
-      ...{ what: 'data', code: 'disk_full', state: 'bad', detail: '4 MB are free where /data lies' },
+    expect(await checkDiskSpace('/data', with_(1000))).toMatchObject({
+      ...{ what: 'data', code: 'disk_full', state: 'bad', detail: '4 MB are free on the disk of /data' },
     })
-    expect(await lookAtSpace('/data', with_(1_000_000))).toBeNull()
-    expect(await lookAtSpace('/data', () => Promise.reject(new Error('ENOSYS')))).toBeNull()
+    expect(await checkDiskSpace('/data', with_(1_000_000))).toBeNull()
+    expect(await checkDiskSpace('/data', () => Promise.reject(new Error('ENOSYS')))).toBeNull()
   })
 
   it('says whose the key is that a second node on the same PostgreSQL does not have', async () => {
@@ -109,17 +109,20 @@ describe('on a machine where nothing runs', () => {
     await recordServer(data, { url: 'http://127.0.0.1:1', pid: process.pid, started_at: at(0) })
     const { code, stdout } = await doctor(['--data', data])
     expect(code).toBe(3)
-    expect(stdout).toContain(`There is no owner.key in ${data}.  (key_missing)\n      The node that was first`)
-    expect(stdout).toContain('or set ESCAPEMENT_KEY: to the ESCAPEMENT_OWNER_KEY of the nodes')
+    expect(stdout).toContain(`There is no owner.key in ${data}.  (key_missing)\n      The first node of this database`)
+    expect(stdout).toContain('or set ESCAPEMENT_KEY to the ESCAPEMENT_OWNER_KEY of the nodes')
     mkdirSync(path.join(data, 'owner.key'))
     expect((await doctor(['--data', data])).stdout).toMatch(
-      /owner\.key cannot be read: .*\(key_missing\)\n {6}Ask as the/m,
+      /Cannot read .*owner\.key: .*\(key_missing\)\n {6}Run the command as the/m,
     )
   })
 
   it('does not take a directory it may not look into for one without a server', async () => {
     const refuse = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }))
-    expect([await isHidden(home, refuse('EACCES')), await isHidden(home, refuse('ENOENT'))]).toEqual([true, false])
+    expect([await areServersHidden(home, refuse('EACCES')), await areServersHidden(home, refuse('ENOENT'))]).toEqual([
+      true,
+      false,
+    ])
   })
 
   it('looks at nothing of this machine when a server elsewhere was named', async () => {
@@ -179,7 +182,7 @@ async function findings(told: Told): Promise<readonly string[]> {
     ...{ url: 'http://127.0.0.1:7420', key: 'esc_x', retries: 0 },
     fetch: (url) => Promise.resolve(answer(url as string)),
   })
-  const found = await lookAtServer({ client, version: '1.0.0', now: NOW })
+  const found = await checkApi({ client, version: '1.0.0', now: NOW })
   return found.flatMap(({ code, detail }) => (code === null ? [] : [`${code}: ${detail}`]))
 }
 
@@ -199,12 +202,12 @@ describe('at a server', () => {
       { '/api/v1/version': { name: 'escapement', version: '2.0.0' } },
     ],
     [
-      'database_away: node node_a is without it since 2026-11-15T11:59:00.000Z',
+      'database_away: node node_a has no database since 2026-11-15T11:59:00.000Z',
       { '/ready': { ...(WELL['/ready'] as object), ready: false, database: 'away', away_since: at(-60_000) } },
     ],
-    ['node_draining: node node_a goes down', { '/ready': { ...(WELL['/ready'] as object), draining: true } }],
+    ['node_draining: node node_a is draining', { '/ready': { ...(WELL['/ready'] as object), draining: true } }],
     [
-      'node_stalled: node node_a does not look for what is due',
+      'node_stalled: node node_a does not look for due work',
       { '/ready': { ...(WELL['/ready'] as object), engine: 'stalled' } },
     ],
     [
@@ -217,15 +220,15 @@ describe('at a server', () => {
     ],
     ['node_none: no node is alive', { '/api/v1/nodes': { items: [{ ...NODE, alive: false }] } }],
     [
-      'clock_differs: the clock of this machine is 2 min ahead of the database',
+      'clock_differs: the clock of this machine is 2 min ahead of the database clock',
       { '/api/v1/nodes': { items: [{ ...NODE, scanned_at: at(-120_000) }] } },
     ],
     [
-      'clock_differs: the clock of this machine is 2 min behind the database',
+      'clock_differs: the clock of this machine is 2 min behind the database clock',
       { '/api/v1/nodes': { items: [{ ...NODE, scanned_at: at(120_000) }] } },
     ],
     [
-      'lane_full: main: 30 run, 4 wait',
+      'lane_full: main: 30 active, 4 waiting',
       { '/api/v1/lanes': { items: [{ name: 'main', active: 30, concurrency: 30, pending: 4 }] } },
     ],
     [
@@ -238,11 +241,11 @@ describe('at a server', () => {
     ],
     ['agent_failing: clerk: timeout (run_1)', { '/api/v1/runs': { items: [aRun({ status: 'timeout' })] } }],
     [
-      'agent_homeless: clerk: no node executes in-process agents for it',
+      'agent_homeless: clerk: no node executes this in-process agent',
       { '/api/v1/agents': { items: [{ id: 'clerk', executor: { kind: 'in-process' } }] } },
     ],
     [
-      'worker_missing: clerk: no worker is connected that does its work',
+      'worker_missing: clerk: no worker is connected for it',
       {
         '/api/v1/agents': { items: ['clerk', 'smith'].map((id) => ({ id, executor: { kind: 'worker' } })) },
         '/api/v1/workers': { items: ['clerk', 'smith'].map((id) => ({ agents: [id], alive: id === 'smith' })) },
@@ -270,13 +273,13 @@ describe('at a server', () => {
 
 describe('the table of troubles', () => {
   it('has nothing that is never found', () => {
-    const folder = path.join(ROOT, 'src/cli')
-    const sources = ['commands/doctor.ts', ...readdirSync(path.join(folder, 'doctor')).map((file) => `doctor/${file}`)]
-      .filter((file) => !file.endsWith('troubles.ts'))
+    const folder = path.join(ROOT, 'src/cli/doctor')
+    const sources = readdirSync(folder)
+      .filter((file) => file !== 'problems.ts')
       .map((file) => readFileSync(path.join(folder, file), 'utf8'))
       .join('\n')
     const database = /^database_(?:unreachable|refused|too_old|read_only|newer)$/
-    const unused = Object.keys(TROUBLES).filter((code) => !sources.includes(`'${code}'`) && !database.test(code))
+    const unused = Object.keys(DOCTOR_PROBLEMS).filter((code) => !sources.includes(`'${code}'`) && !database.test(code))
     expect(unused).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { readHidden } from '../../src/cli/remote/hidden-text.ts'
-import { UsageError } from '../../src/cli/remote/usage.ts'
+import { readSecretText } from '../../src/cli/remote/hidden-text.ts'
+import { UsageError } from '../../src/cli/remote/call.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
 import { instant } from '../../src/domain/instant.ts'
 
@@ -24,7 +24,7 @@ function createKeyboard(): {
 describe('a text that nobody may see', () => {
   it('is typed without an echo, with what was erased taken back', async () => {
     const { terminal, stdin, raw, shown } = createKeyboard()
-    const read = readHidden(terminal, 'Value: ')
+    const read = readSecretText(terminal, 'Value: ')
     stdin.write('hunter3')
     stdin.write('\u007f2-hünter')
     stdin.write('\r')
@@ -34,7 +34,7 @@ describe('a text that nobody may see', () => {
 
   it('is given up with Ctrl-C, and the terminal is as before', async () => {
     const { terminal, stdin, raw } = createKeyboard()
-    const read = readHidden(terminal, 'Value: ')
+    const read = readSecretText(terminal, 'Value: ')
     stdin.write('hunter2\u0003')
     await expect(read).rejects.toThrow(UsageError)
     expect(raw).toEqual([true, false])
@@ -44,6 +44,6 @@ describe('a text that nobody may see', () => {
     const stdin = new PassThrough()
     stdin.end('-----BEGIN-----\nline\n-----END-----\n')
     const terminal = { stdin, stdout: new PassThrough(), stderr: new PassThrough(), now: () => instant(0) }
-    expect(await readHidden(terminal, 'Value: ')).toBe('-----BEGIN-----\nline\n-----END-----')
+    expect(await readSecretText(terminal, 'Value: ')).toBe('-----BEGIN-----\nline\n-----END-----')
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createStyle } from '../../src/cli/output/style.ts'
 import { renderFacts, renderTable, type Column } from '../../src/cli/output/table.ts'
-import { cutTo, manyLines, oneLine, valueText, widthOfText } from '../../src/cli/output/text.ts'
-import { agoText, lengthText } from '../../src/cli/output/times.ts'
+import { truncateText, manyLines, oneLine, valueText, widthOfText } from '../../src/cli/output/text.ts'
+import { relativeTimeText, durationText } from '../../src/cli/output/times.ts'
 import { instant } from '../../src/domain/instant.ts'
 
 const NOW = instant(Date.UTC(2026, 10, 15, 12))
@@ -19,9 +19,9 @@ describe('texts of somebody else', () => {
   })
 
   it('are cut between characters, never inside one', () => {
-    expect(cutTo('漢字漢字', 5)).toBe('漢字…')
-    expect(cutTo('abcdef', 6)).toBe('abcdef')
-    expect(cutTo('abc def', 5)).toBe('abc…')
+    expect(truncateText('漢字漢字', 5)).toBe('漢字…')
+    expect(truncateText('abcdef', 6)).toBe('abcdef')
+    expect(truncateText('abc def', 5)).toBe('abc…')
   })
 
   it('are shown as what they are', () => {
@@ -35,8 +35,8 @@ describe('a table', () => {
     readonly count: number
   }
   const columns: readonly Column<Row>[] = [
-    { title: 'NAME', of: ({ name }) => name, flexible: true },
-    { title: 'COUNT', of: ({ count }) => String(count), right: true },
+    { title: 'NAME', value: ({ name }) => name, flexible: true },
+    { title: 'COUNT', value: ({ count }) => String(count), right: true },
   ]
   const rows = [
     { name: '漢字', count: 5 },
@@ -82,13 +82,13 @@ describe('times', () => {
     [5_400_000, '1 h 30 min'],
     [90 * 86_400_000 - 1, '90 d'],
   ])('%i ms is %s', (ms, text) => {
-    expect(lengthText(ms)).toBe(text)
+    expect(durationText(ms)).toBe(text)
   })
 
   it('are told from now', () => {
-    expect(agoText('2026-11-15T12:05:00Z', NOW)).toBe('in 5 min')
-    expect(agoText('2026-11-15T09:00:00Z', NOW)).toBe('3 h ago')
-    expect(agoText('2026-11-15T12:00:00.500Z', NOW)).toBe('now')
-    expect(agoText(null, NOW)).toBe('-')
+    expect(relativeTimeText('2026-11-15T12:05:00Z', NOW)).toBe('in 5 min')
+    expect(relativeTimeText('2026-11-15T09:00:00Z', NOW)).toBe('3 h ago')
+    expect(relativeTimeText('2026-11-15T12:00:00.500Z', NOW)).toBe('now')
+    expect(relativeTimeText(null, NOW)).toBe('-')
   })
 })

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isWork, planLines, planTotals } from '../../src/cli/as-code/plan-text.ts'
-import { flawLines } from '../../src/cli/as-code/flaw-lines.ts'
+import { flawLines, hasChanges, planLines, planTotals } from '../../src/features/as-code/cli.ts'
 import { createStyle } from '../../src/cli/output/style.ts'
 import type { PlannedItem, PlanView } from '../../src/features/as-code/schema.ts'
 import { readYaml } from '../../src/platform/yaml/yaml.ts'
@@ -45,11 +44,11 @@ describe('a plan for people', () => {
       '    payload.prompt: Look → "Look\\nagain"',
       '- target Old [31m',
       '= 1 unchanged',
-      '? 6 stored here and not in the file: schedule A, schedule B, schedule C, schedule D, schedule E, …',
+      '? 6 stored but not in the files: schedule A, schedule B, schedule C, schedule D, schedule E, …',
     ])
-    expect(planTotals(plan)).toBe('Plan: 1 to create, 2 to change, 1 to delete.')
-    expect(planTotals({ ...plan, applied: true })).toBe('Applied: 1 created, 2 changed, 1 deleted.')
-    expect([plan, planOf(item({}))].map(isWork)).toEqual([true, false])
+    expect(planTotals(plan)).toBe('Plan: 1 to create, 2 to update, 1 to delete.')
+    expect(planTotals({ ...plan, applied: true })).toBe('Applied: 1 created, 2 updated, 1 deleted.')
+    expect([plan, planOf(item({}))].map(hasChanges)).toEqual([true, false])
   })
 
   it('is cut to the width of a terminal, and nowhere else', () => {
@@ -67,7 +66,7 @@ describe('flaws for people', () => {
       { pointer: '/schedules/0/crom', message: 'is unknown', allowed: 'cron' },
       { pointer: '', message: 'is wrong' },
     ]
-    expect(read.ok && flawLines(flaws, read.placeOf, plain)).toEqual([
+    expect(read.ok && flawLines(flaws, read.positionOf, plain)).toEqual([
       '  x.yaml:4:5 schedules[0].crom is unknown',
       '    allowed: cron',
       '  x.yaml:1:1 the document is wrong',

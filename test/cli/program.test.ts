@@ -9,7 +9,7 @@ describe('without a command', () => {
     expect(stdout).toContain('escapement cron preview "0 9 * * 1-5" --tz Europe/Berlin')
     expect(stdout).toContain('escapement serve')
     expect(stdout).toContain('cron next')
-    expect(stdout).toContain('escapement --help lists the commands')
+    expect(stdout).toContain('List all commands with escapement --help')
     expect(stdout).toContain('2026-11-16 09:00   2026-11-16T08:00:00.000Z')
   })
 })

@@ -104,17 +104,17 @@ describe('options', () => {
   const bad: readonly (readonly [args: readonly string[], complaint: string])[] = [
     [
       ['schedules', 'create', '--name', 'Look'],
-      'Nothing says when: give --when "every weekday at 9 in Berlin", --cron',
+      'The schedule has no time. Pass --when "every weekday at 9 in Berlin", --cron',
     ],
-    [['schedules', 'create', '--every', 'soon'], '--every "soon" is not understood. Allowed: a number with ms'],
-    [['schedules', 'create', '--max-fires', 'x'], '--max-fires "x" is not understood. Allowed: a number'],
-    [['schedules', 'create', '--retry', '{'], '--retry "{" is not understood. Allowed: JSON'],
-    [['schedules', 'create', '-f', 'nowhere.json'], '--file nowhere.json cannot be read'],
-    [['schedules', 'list', '--limit', '500'], '--limit "500" must be a whole number. Allowed: 1 to 200'],
-    [['schedules', 'update', 'x', '--if-version', 'new'], '--if-version "new" must be a whole number'],
-    [['events', '--kinds', 'run.chnged'], '--kinds "run.chnged" is no kind of event. Allowed: schedule.changed'],
-    [['sessions', 'send', 'k', 'hi', '--wait', '1h'], '--wait "1h" is out of range. Allowed: 0s to 300s'],
-    [['completion', 'tcsh'], '"tcsh" is no shell that is known here. Allowed: bash, zsh, fish'],
+    [['schedules', 'create', '--every', 'soon'], 'Invalid --every "soon". Allowed: a number followed by ms'],
+    [['schedules', 'create', '--max-fires', 'x'], 'Invalid --max-fires "x". Allowed: a number'],
+    [['schedules', 'create', '--retry', '{'], 'Invalid --retry "{". Allowed: JSON'],
+    [['schedules', 'create', '-f', 'nowhere.json'], 'Cannot read --file nowhere.json'],
+    [['schedules', 'list', '--limit', '500'], 'Invalid --limit "500". Allowed: a whole number from 1 to 200'],
+    [['schedules', 'update', 'x', '--if-version', 'new'], 'Invalid --if-version "new". Allowed: a whole number'],
+    [['events', '--kinds', 'run.chnged'], 'Invalid --kinds "run.chnged". Allowed: schedule.changed'],
+    [['sessions', 'send', 'k', 'hi', '--wait', '1h'], 'Invalid --wait "1h". Allowed: 0s to 300s'],
+    [['completion', 'tcsh'], 'Unknown shell "tcsh". Allowed: bash, zsh, fish'],
   ]
 
   it.each(bad)('that cannot be meant are a usage error, and nothing is sent: %j', async (args, complaint) => {
@@ -217,12 +217,12 @@ describe('a refusal', () => {
       { pointer: '/retry_policy/base_ms', message: 'is missing' },
       { pointer: '/nothing/of~1mine', message: 'is not a known field' },
     ]
-    const refused = problem({ status: 400, code: 'VALIDATION', title: 'The request is not valid', errors })
+    const refused = problem({ status: 400, code: 'VALIDATION', title: 'The request is invalid', errors })
     const { code, stdout, stderr } = await against([refused], ['schedules', 'create', '--cron', '61 * * * *'])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toBe(
       [
-        'The request is not valid:',
+        'The request is invalid:',
         '  --cron minute 61 is above 59',
         '    allowed: 0-59',
         '  --retry (retry_policy.base_ms) is missing',
@@ -233,9 +233,9 @@ describe('a refusal', () => {
   })
 
   it.each([
-    [{ status: 401, code: 'UNAUTHENTICATED' }, {}, 1, 'Set ESCAPEMENT_KEY to a good key'],
-    [{ status: 403, code: 'FORBIDDEN' }, {}, 1, 'escapement whoami says what this one may'],
-    [{ status: 412, code: 'STALE_VERSION' }, {}, 1, 'repeat with its new --if-version'],
+    [{ status: 401, code: 'UNAUTHENTICATED' }, {}, 1, 'Set ESCAPEMENT_KEY to a valid key'],
+    [{ status: 403, code: 'FORBIDDEN' }, {}, 1, 'escapement whoami lists the permissions of the current key'],
+    [{ status: 412, code: 'STALE_VERSION' }, {}, 1, 'retry with its new --if-version'],
     [{ status: 429, code: 'RATE_LIMITED' }, { 'retry-after': '7' }, 1, 'Try again in 7 s.'],
     [{ status: 409, code: 'CONFLICT', run_id: 'run_1' }, {}, 1, 'escapement runs get run_1'],
     [{ status: 500, code: 'INTERNAL' }, {}, 1, 'request req_9'],
@@ -248,10 +248,10 @@ describe('a refusal', () => {
 })
 
 it.each([
-  ['targets', 'Make one: escapement targets create --name … --to'],
-  ['channels', 'Make one: escapement channels create'],
-  ['runs', 'Make one: escapement schedules run ID'],
-  ['deliveries', 'A schedule with --deliver-to makes them'],
+  ['targets', 'Create one: escapement targets create --name … --to'],
+  ['channels', 'Create one: escapement channels create'],
+  ['runs', 'Start one: escapement schedules run ID'],
+  ['deliveries', 'A schedule with --deliver-to creates them'],
 ])('tells whoever sits there what fills an empty list: %s', async (group, advice) => {
   const { code, stdout, stderr } = await against([json(page())], [group, 'list'], { columns: 120 })
   expect([code, stdout]).toEqual([0, ''])
@@ -259,13 +259,11 @@ it.each([
 })
 
 it('names what is not there once, and where its like are listed', async () => {
-  const refusal = { status: 404, code: 'NOT_FOUND', title: 'There is no such thing' }
+  const refusal = { status: 404, code: 'NOT_FOUND', title: 'Not found' }
   const missing = problem({ ...refusal, detail: 'There is no schedule Morning' })
   const { code, stderr } = await against([missing], ['schedules', 'get', 'Morning'])
   expect(code).toBe(1)
-  expect(stderr).toBe(
-    'There is no schedule Morning\n  escapement schedules list shows which there are, with their ids.\n',
-  )
+  expect(stderr).toBe('There is no schedule Morning\n  List the ids with: escapement schedules list\n')
 })
 
 describe('a server', () => {
@@ -318,9 +316,9 @@ describe('a server', () => {
     const variables = { ESCAPEMENT_URL: server.url, ESCAPEMENT_KEY: 'k' }
     const away = await run(['lanes', 'set', 'main', '3'], '', { cwd, variables })
     expect(away.code).toBe(3)
-    expect(away.stderr).toContain(`${server.url} cannot be reached: nothing listens there`)
+    expect(away.stderr).toContain(`${server.url} cannot be reached: connection refused, no server is listening there`)
     const strange = await run(['lanes', 'list', '--url', 'ftp://x'], '', { cwd, variables: { ESCAPEMENT_KEY: 'k' } })
-    expect([strange.code, strange.stderr]).toEqual([3, expect.stringContaining('"ftp://x" is no address of a server')])
+    expect([strange.code, strange.stderr]).toEqual([3, expect.stringContaining('Invalid server URL "ftp://x"')])
   })
 
   it('of a directory that is typed goes before the one that the environment names', async () => {

@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { gatherRails, RAIL_FIELDS, RAIL_NAMES, SELF_SERVICE } from '../../src/cli/commands/rail-fields.ts'
-import { railsText } from '../../src/cli/commands/rails-text.ts'
+import {
+  restrictionsIn,
+  RESTRICTION_FIELDS,
+  RESTRICTION_NAMES,
+  restrictionsText,
+  SELF_SERVICE,
+} from '../../src/features/access/cli-restrictions.ts'
 import { valuesOf } from '../../src/cli/remote/fields.ts'
 import { optionsOf } from '../../src/cli/remote/schema-options.ts'
 import { agentInput } from '../../src/features/agents/schema.ts'
-import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'
-import { viewGuardRails } from '../../src/service/rails/view.ts'
+import { DEFAULT_RESTRICTIONS } from '../../src/domain/access/restrictions.ts'
+import { viewRestrictions } from '../../src/features/access/restrictions.ts'
 import { NOW } from '../support/builders.ts'
 
-const given = (options: object) => gatherRails(valuesOf(RAIL_FIELDS, options, NOW))
+const given = (options: object) => restrictionsIn(valuesOf(RESTRICTION_FIELDS, options, NOW))
 
 describe('guard rails on the command line', () => {
   it('are given one by one, all together, or both', () => {
@@ -24,7 +29,7 @@ describe('guard rails on the command line', () => {
       guard_rails: { max_schedules: 1, budget: { unit: 'money', amount: 2.5, period: 'month' } },
     })
     expect(() => given({ railBudget: 'a lot' })).toThrow('Allowed: 5000 tokens/day')
-    expect(RAIL_NAMES['/guard_rails/max_schedules']).toBe('--max-schedules')
+    expect(RESTRICTION_NAMES['/guard_rails/max_schedules']).toBe('--max-schedules')
   })
 
   it('are taken away from an agent with a word', () => {
@@ -34,9 +39,9 @@ describe('guard rails on the command line', () => {
   })
 
   it('are told in one line', () => {
-    expect(railsText(null)).toBeNull()
-    expect(railsText(viewGuardRails(RAIL_DEFAULTS))).toBe(
-      'own schedules only, at most 10 schedules, 60 s between two runs, 60 things an hour',
+    expect(restrictionsText(null)).toBeNull()
+    expect(restrictionsText(viewRestrictions(DEFAULT_RESTRICTIONS))).toBe(
+      'own schedules only, at most 10 schedules, at least 60 s between runs, at most 60 operations per hour',
     )
   })
 })

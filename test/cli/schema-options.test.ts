@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { listCommands } from '../../src/cli/reference.ts'
+import { listCommands } from '../../src/cli/program.ts'
 import { valuesOf } from '../../src/cli/remote/fields.ts'
 import { filtersOf, only, optionsOf } from '../../src/cli/remote/schema-options.ts'
-import { givenMoment } from '../../src/api/fields.ts'
+import { timeInput } from '../../src/api/fields.ts'
 import { NOW } from '../support/builders.ts'
 
 const body = z.strictObject({
@@ -14,7 +14,7 @@ const body = z.strictObject({
   timeout_seconds: z.int().min(1).max(60).describe('Maximum duration.'),
   jitter_ms: z.int().min(0).describe('Maximum delay.'),
   queue_depth: z.int().min(0).max(100).describe('How many may wait. Default: 10.'),
-  starts_at: givenMoment.optional().describe('Not before this time.'),
+  starts_at: timeInput.optional().describe('Not before this time.'),
   scopes: z.array(z.string()).describe('IANA names.'),
   alerts: z.boolean().nullish().describe('Whether it receives alerts. Default: false.'),
   enabled: z.boolean().optional().describe('Whether it works.'),
@@ -70,7 +70,7 @@ describe('options of a schema', () => {
   })
 
   it('of a query lie in the past, without those of every list', () => {
-    const query = z.strictObject({ from: givenMoment, limit: z.int(), cursor: z.string() })
+    const query = z.strictObject({ from: timeInput, limit: z.int(), cursor: z.string() })
     expect(valuesOf(filtersOf(query), { from: '30m', limit: '5', cursor: 'x' }, NOW)).toEqual({
       from: new Date(NOW - 1_800_000).toISOString(),
     })

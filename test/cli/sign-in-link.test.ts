@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { signInLink } from '../../src/cli/remote/sign-in-link.ts'
+import { signInLink } from '../../src/features/access/cli.ts'
 import { createClient } from '../../src/client/client.ts'
 
 const url = 'http://127.0.0.1:7420'

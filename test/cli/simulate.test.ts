@@ -98,14 +98,14 @@ describe('escapement simulate', () => {
   })
 
   it.each<[readonly string[], number, string]>([
-    [[], 2, 'What is to be simulated?'],
-    [['-f', 'nowhere.json'], 2, '--file nowhere.json cannot be read'],
+    [[], 2, 'Nothing to simulate.'],
+    [['-f', 'nowhere.json'], 2, 'Cannot read --file nowhere.json'],
     [['-f', 'README.md'], 2, '--file README.md'],
-    [['--every', '5s', '--stall', '60s'], 2, '--stall "60s" is not understood. Allowed: how long @ when'],
-    [['--every', '5s', '--takes', 'long'], 2, '--takes "long" is not understood'],
-    [['--every', '5s', '--fails', '7'], 2, '--fails "7" is not understood'],
-    [['--every', '5s', '--set', 'SKIP'], 2, '--set "SKIP" is not understood'],
-    [['--every', '5s', '--to', '1h', '--for', '1h'], 2, '--for cannot be given together with --to'],
+    [['--every', '5s', '--stall', '60s'], 2, 'Invalid --stall "60s". Allowed: DURATION@START'],
+    [['--every', '5s', '--takes', 'long'], 2, 'Invalid --takes "long"'],
+    [['--every', '5s', '--fails', '7'], 2, 'Invalid --fails "7"'],
+    [['--every', '5s', '--set', 'SKIP'], 2, 'Invalid --set "SKIP"'],
+    [['--every', '5s', '--to', '1h', '--for', '1h'], 2, '--for and --to cannot be combined'],
     [['--cron', '61 * * * *'], 1, '--cron minute 61 is above 59'],
     [['--every', '5s', '--against', 'overlap_action=NO'], 1, '--against (against.0.set.overlap_action)'],
     [['--every', '5s', '--for', '200d'], 1, '--for is out of range'],

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
 import { EscapementError } from '../../src/client/errors.ts'
 import type { Page } from '../../src/api/page.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import {
   createScriptedServer,
@@ -172,7 +172,7 @@ describe('a network that fails', () => {
     const client = await clientOf(cut, json({}))
     const error = await failureOf(client.schedules.update('sch_1', { name: 'x' }))
     expect(error).toMatchObject({ code: 'UNREACHABLE', status: null })
-    expect(error.message).toBe(`${server.url} cannot be reached: the connection was cut`)
+    expect(error.message).toBe(`${server.url} cannot be reached: the connection was closed`)
     expect(server.arrived).toHaveLength(1)
   })
 
@@ -187,14 +187,14 @@ describe('a network that fails', () => {
     const client = await clientOf(json({}))
     await server.end()
     expect((await failureOf(client.schedules.delete('sch_1'))).message).toBe(
-      `${server.url} cannot be reached: nothing listens there`,
+      `${server.url} cannot be reached: connection refused, no server is listening there`,
     )
   })
 
   it('includes a server that says nothing', async () => {
     const client = await clientOf(silence)
     const error = await failureOf(client.schedules.update('sch_1', {}, { timeoutMs: 50 }))
-    expect(error.message).toContain('no answer within 50 ms')
+    expect(error.message).toContain('no response within 50 ms')
   })
 })
 
@@ -225,12 +225,14 @@ describe('the address', () => {
   it.each([['127.0.0.1:7420'], ['localhost:7420'], ['http://'], ['ftp://here'], [7420]])(
     '%j is refused before anything is asked',
     (url) => {
-      expect(creating(url)).toThrow(`url ${JSON.stringify(url)} is no address of a server: as in http://127.0.0.1:7420`)
+      expect(creating(url)).toThrow(
+        `url ${JSON.stringify(url)} is not the URL of a server; use an http or https URL, such as http://127.0.0.1:7420`,
+      )
     },
   )
 
   it('is needed where no page has one', () => {
-    expect(creating(undefined)).toThrow('url is missing: the address of the server, as in http://127.0.0.1:7420')
+    expect(creating(undefined)).toThrow('url is missing: the URL of the server, such as http://127.0.0.1:7420')
     expect(creating('')).toThrow('url is missing')
   })
 })

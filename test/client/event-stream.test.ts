@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createStreamReader } from '../../src/client/event-stream.ts'
+import { createStreamReader } from '../../src/client/events.ts'
 
 const STREAM = [
   ': hello\n\n',

@@ -210,7 +210,7 @@ describe('a worker that lacks something', () => {
   it('is not started', () => {
     expect(starting({})).toThrow('agents is missing: a function for each agent, by its id')
     expect(starting({ agents: {} })).toThrow('agents is missing')
-    expect(starting({ agents: { a: 'a.js' } })).toThrow('agents.a is no function')
+    expect(starting({ agents: { a: 'a.js' } })).toThrow('agents.a is not a function')
     expect(starting({ agents: { a: () => 1 }, url: undefined })).toThrow('url is missing')
   })
 })

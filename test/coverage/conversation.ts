@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { EventsFilter } from '../../src/client/events.ts'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import type { RunView } from '../../src/features/runs/schema.ts'
 import type { SessionView } from '../../src/features/sessions/schema.ts'
 import type { RawAnswer } from '../http-scenarios/world.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { RunDetail, RunView } from '../../src/features/runs/schema.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import type { Remote, World as OwnServers } from '../http-scenarios/world.ts'
 import { parsePrometheusText, type Exposition } from '../support/prometheus-text.ts'
 import type { World } from './world.ts'

@@ -1,4 +1,4 @@
-import type { CronJob, CronRunEntry } from '../../src/contract/rpc/cron.ts'
+import type { CronJob, CronRunEntry } from '../../src/server/rpc/schema.ts'
 import type { World } from './world.ts'
 
 /** Creates a job by `cron.create`, switched on unless the fields say otherwise. */

@@ -2,8 +2,14 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'vitest'
 import type { RunView } from '../../src/features/runs/schema.ts'
-import { inWorld, remoteOf, type RawAnswer, type RawRequest, type Remote } from '../http-scenarios/world.ts'
-import type { World as OwnServers } from '../http-scenarios/world.ts'
+import {
+  inWorld,
+  type World as OwnServers,
+  type RawAnswer,
+  type RawRequest,
+  type Remote,
+  remoteOf,
+} from '../http-scenarios/world.ts'
 import { json, startPeer, type Heard, type Peer } from '../platform/outbound/peer.ts'
 import { eventually } from '../scenarios/support.ts'
 import { createServeWorld } from '../serve/support.ts'

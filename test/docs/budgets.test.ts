@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { BUDGET_ACTIONS, BUDGET_DEFAULTS } from '../../src/domain/budget/budget.ts'
-import { expectedOf } from '../../src/core/forecast/expected-use.ts'
-import { daysBetween, scheduledRuns } from '../../src/domain/forecast/runs-per-day.ts'
-import { playBudgets, type BudgetPlay } from '../../src/domain/forecast/within-budgets.ts'
+import { daysBetween, expectedUsage, scheduledRuns } from '../../src/domain/forecast/runs-per-day.ts'
+import { simulateBudgets, type BudgetSimulation } from '../../src/domain/forecast/within-budgets.ts'
 import { attemptId } from '../../src/domain/ids.ts'
 import { DAY_MS, formatInstant, HOUR_MS, later } from '../../src/domain/instant.ts'
-import { UTC } from '../../src/core/time/zone.ts'
-import { bookHabits } from '../../src/service/desk/budget-book.ts'
-import { budgetLoads, takeBudgets } from '../../src/service/desk/budgets.ts'
-import { passTime, takeReport } from '../../src/service/desk/settle.ts'
-import { submit } from '../../src/service/desk/submit.ts'
+import { UTC } from '../../src/domain/time/zone.ts'
+import { storeTypicalUsage } from '../../src/engine/org-state/budget-usage.ts'
+import { budgetLoads, applyBudgetRows } from '../../src/engine/commands/budgets.ts'
+import { settleDue, applyReport } from '../../src/engine/commands/settle.ts'
+import { submit } from '../../src/engine/commands/submit.ts'
 import { aBudget } from '../engine/commands/budget-records.ts'
 import { aTask, openCabinet, type Cabinet } from '../engine/commands/cabinet.ts'
 import { NOW } from '../support/builders.ts'
@@ -37,17 +36,17 @@ function act(cabinet: Cabinet, names: Map<string, string>, words: string): void 
   const [, name = ''] = /`([a-e])`/.exec(words) ?? []
   const run = (): ReturnType<Cabinet['run']> => cabinet.run(names.get(name) ?? '')
   if (words.includes('the next day')) cabinet.pass(12 * HOUR_MS)
-  else if (words.includes('dies')) passTime(desk, run(), desk.now)
+  else if (words.includes('dies')) settleDue(desk, run(), desk.now)
   else if (words.includes('reports')) {
     const usage = { inputTokens: Number(/reports (\d+)/.exec(words)?.[1]) }
-    takeReport(desk, run(), {
+    applyReport(desk, run(), {
       ...{ attemptId: run().attemptId ?? attemptId('none'), outcome: { kind: 'succeeded' }, usage },
     })
   } else {
     const stated = /max_tokens: (\d+)/.exec(words)?.[1]
     const params = stated === undefined ? {} : { max_tokens: Number(stated) }
     const answer = submit(desk, aTask({ content: { action: name, params } }))
-    if (desk.budgets !== null) bookHabits(desk.budgets, { agents: [], schedules: [] })
+    if (desk.budgets !== null) storeTypicalUsage(desk.budgets, { agents: [], schedules: [] })
     names.set(name, answer.runId)
     if (!words.includes('refused')) cabinet.start(answer.runId)
     else if (answer.kind !== 'rejected') throw new Error(`${name} was not refused`)
@@ -58,7 +57,7 @@ function act(cabinet: Cabinet, names: Map<string, string>, words: string): void 
 describe('the page about budgets', () => {
   it('plays its worked example', () => {
     const cabinet = openCabinet()
-    takeBudgets(cabinet.desk, [aBudget({ amount: 1_000, defaultReserve: 100 })])
+    applyBudgetRows(cabinet.desk, [aBudget({ amount: 1_000, defaultReserve: 100 })])
     const names = new Map<string, string>()
     const rows = rowsUnder('What happens')
     expect(rows).toHaveLength(9)
@@ -76,15 +75,15 @@ describe('the page about budgets', () => {
   })
 
   it('computes its worked example of a forecast', () => {
-    const use = expectedOf([900, 1_000, 1_100])
+    const use = expectedUsage([900, 1_000, 1_100])
     if (use === null) throw new Error('nothing is known')
     const days = daysBetween(UTC, { from: NOW, to: later(NOW, 2 * DAY_MS) })
     const timing = timingOf({ cron: '*/30 * * * *', timezone: 'UTC' })
     const runs = scheduledRuns({ timing, maxFires: null, fires: 0, watermark: NOW }, days)
     const budget = { amount: 30_000, period: 'day', timezone: UTC, onExceed: 'skip', pausedAt: null } as const
-    const play = (each: number): { readonly game: BudgetPlay; readonly ran: readonly (readonly number[])[] } => {
+    const play = (each: number): { readonly game: BudgetSimulation; readonly ran: readonly (readonly number[])[] } => {
       const source = { isWhole: true, maxWaiting: 1, draws: [{ budget: 0, use: each, reserve: 1_100 }] }
-      const game = playBudgets([{ ...budget, used: 6_000 }], [source])
+      const game = simulateBudgets([{ ...budget, used: 6_000 }], [source])
       return { game, ran: days.map((day, n) => game.next(day, [runs[n] ?? 0])) }
     }
     const [usual, most] = [play(use.expected), play(use.high)]

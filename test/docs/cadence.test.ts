@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { attemptId, scheduleId } from '../../src/domain/ids.ts'
 import { formatInstant, instant, MINUTE_MS } from '../../src/domain/instant.ts'
 import { startPace } from '../../src/domain/schedule/pace/pace.ts'
-import { isDocumented } from '../../src/core/explain/rules.ts'
-import { fire } from '../../src/service/desk/fire.ts'
-import { takeReport } from '../../src/service/desk/settle.ts'
-import { pendingOfSchedule } from '../../src/service/desk/desk.ts'
-import { viewPace } from '../../src/service/schedule-pace.ts'
+import { isDocumented } from '../../src/domain/explain/rules.ts'
+import { fire } from '../../src/engine/commands/fire.ts'
+import { applyReport } from '../../src/engine/commands/settle.ts'
+import { pendingOfSchedule } from '../../src/engine/org-state/org-state.ts'
+import { viewPace } from '../../src/features/schedules/view.ts'
 import { aScheduleOn, openCabinet } from '../engine/commands/cabinet.ts'
 import { timingOf } from '../support/schedules.ts'
 import { textOf } from './tracked-files.ts'
@@ -42,7 +42,7 @@ describe('the page about the cadence', () => {
       cabinet.start(run.id)
       desk.now = instant(desk.now + MINUTE_MS)
       const attempt = run.attemptId ?? attemptId('none')
-      takeReport(desk, run, { attemptId: attempt, outcome: { kind: 'succeeded' }, ...saidIn(words) })
+      applyReport(desk, run, { attemptId: attempt, outcome: { kind: 'succeeded' }, ...saidIn(words) })
       const pace = viewPace(row)
       const next = row.nextRunAt === null ? '' : formatInstant(row.nextRunAt).slice(11, 16)
       return [moment, words, String(pace?.interval_seconds), next, pace?.because.reason]

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { CHANNEL_KINDS } from '../../src/core/channel/channel.ts'
+import { CHANNEL_KINDS } from '../../src/domain/channel/channel.ts'
 import { SECRETS_OF } from '../../src/domain/channel/channel-settings.ts'
 import { CHAT_OPTIONS } from '../../src/executors/chat/options.ts'
-import { DELIVERY_STATES } from '../../src/core/delivery/delivery-states.ts'
-import { TARGET_KINDS } from '../../src/core/delivery/target-kinds.ts'
+import { DELIVERY_STATES } from '../../src/domain/delivery/delivery.ts'
+import { TARGET_KINDS } from '../../src/domain/delivery/target-kinds.ts'
 import { HTTP_OPTIONS } from '../../src/executors/http/options.ts'
-import { BEAT_OUTCOMES } from '../../src/domain/heartbeat/heartbeat-ending.ts'
+import { RECORDED_HEARTBEAT_OUTCOMES } from '../../src/domain/heartbeat/heartbeat-ending.ts'
 import { HEARTBEAT_DEFAULTS } from '../../src/domain/heartbeat/heartbeat-config.ts'
 import { agentId } from '../../src/domain/ids.ts'
 import { DEFAULT_LANES, defaultLane } from '../../src/domain/queue/lanes.ts'
@@ -13,7 +13,7 @@ import { TRIGGERS } from '../../src/domain/run/run.ts'
 import { defaultMaxRetries } from '../../src/domain/run/retry.ts'
 import { DEFAULT_RETRY_POLICY, RETRY_STRATEGIES } from '../../src/domain/run/retry-policy.ts'
 import { EXECUTOR_KINDS } from '../../src/executors/kinds.ts'
-import { DEFAULT_TIMEOUT_SECONDS } from '../../src/domain/run/timeouts.ts'
+import { DEFAULT_ATTEMPT_TIMEOUT_SECONDS } from '../../src/domain/run/timeouts.ts'
 import { SCHEDULE_STATES } from '../../src/domain/schedule/lifecycle.ts'
 import {
   CONCURRENCY_POLICIES,
@@ -22,9 +22,10 @@ import {
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
 } from '../../src/domain/schedule/rules.ts'
-import { DEFAULT_SESSION_RULES, DROP_POLICIES, SESSION_MODES } from '../../src/core/session/session-rules.ts'
-import { DAY_MATCHES, DST_POLICIES } from '../../src/core/time/cron.ts'
-import { heartbeatConfig } from '../../src/service/heartbeat/config.ts'
+import { DEFAULT_SESSION_RULES, DROP_POLICIES, SESSION_MODES } from '../../src/domain/session/session.ts'
+import { DAY_MATCHES } from '../../src/domain/time/cron-match.ts'
+import { DST_POLICIES } from '../../src/domain/time/dst-policy.ts'
+import { heartbeatConfig } from '../../src/features/heartbeats/view.ts'
 import { textOf } from './tracked-files.ts'
 
 /** The first cells of the table under a head, as they are written. */
@@ -74,7 +75,7 @@ describe('the concept pages', () => {
 
   it('say the time limits of the executors', () => {
     const written = rowsUnder('runs', 'Executor').map(([name, limit]) => [name?.replaceAll('`', ''), Number(limit)])
-    expect(Object.fromEntries(written)).toEqual(DEFAULT_TIMEOUT_SECONDS)
+    expect(Object.fromEntries(written)).toEqual(DEFAULT_ATTEMPT_TIMEOUT_SECONDS)
   })
 
   it('say the defaults of a session', () => {
@@ -96,7 +97,7 @@ describe('the concept pages', () => {
   it.each<[string, string, readonly string[]]>([
     ['schedules', '`state`', SCHEDULE_STATES],
     ['deliveries', '`status`', DELIVERY_STATES],
-    ['heartbeats', 'outcome', BEAT_OUTCOMES],
+    ['heartbeats', 'outcome', RECORDED_HEARTBEAT_OUTCOMES],
     ['runs', 'Trigger', TRIGGERS],
     ['channels', '`kind`', CHANNEL_KINDS],
   ])('of %s list every %s there is', (file, head, values) => {

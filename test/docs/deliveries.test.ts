@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ALERT_KINDS, ALERT_SUBJECTS, SCHEDULE_ALERT_KINDS } from '../../src/domain/alerts.ts'
 import { DELIVERY_TRIES } from '../../src/domain/delivery/delivery-retry.ts'
-import { DELIVERY_STATES } from '../../src/core/delivery/delivery-states.ts'
+import { DELIVERY_STATES } from '../../src/domain/delivery/delivery.ts'
 import { textOf } from './tracked-files.ts'
 
 const page = textOf('docs/concepts/deliveries.md')

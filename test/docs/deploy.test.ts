@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { variableOf } from '../../src/platform/config/environment.ts'
 import { CONFIG_KEYS } from '../../src/platform/config/keys.ts'
 import { keysOf } from '../../src/platform/config/tree.ts'
-import { METRICS } from '../../src/metrics/catalogue.ts'
+import { METRICS } from '../../src/server/metrics/catalogue.ts'
 import { textOf, trackedFiles } from './tracked-files.ts'
 
 // What is in deploy/ is run by nobody here, so it is held to what the program knows.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { EVENT_KINDS, EVENT_PERMISSIONS } from '../../src/contract/event-kinds.ts'
+import { EVENT_KINDS, EVENT_PERMISSIONS } from '../../src/features/events/schema.ts'
 import { textOf } from './tracked-files.ts'
 
 it('the page of events names every kind, and what it needs', () => {

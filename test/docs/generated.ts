@@ -1,15 +1,15 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { TROUBLES } from '../../src/cli/doctor/troubles.ts'
-import { listCommands } from '../../src/cli/reference.ts'
-import { asCodeSchema } from '../../src/contract/as-code-schema.ts'
+import { DOCTOR_PROBLEMS } from '../../src/cli/doctor/problems.ts'
+import { listCommands } from '../../src/cli/program.ts'
+import { asCodeSchema } from '../../src/features/as-code/schema.ts'
 import { CONFIG_KEYS } from '../../src/platform/config/keys.ts'
 import { keysOf } from '../../src/platform/config/tree.ts'
-import { codesOf, openApiOf } from '../../src/operations/openapi.ts'
+import { errorCodesOf, openApiOf } from '../../src/operations/openapi.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES } from '../../src/api/refusals.ts'
-import { RPC_ERRORS, rpcCodeOf } from '../../src/contract/rpc/errors.ts'
-import { POLICY_SETTINGS } from '../../src/contract/schedule-fields.ts'
+import { RPC_ERRORS, rpcCodeOf } from '../../src/server/rpc/schema.ts'
+import { POLICY_SETTINGS } from '../../src/features/schedules/schema.ts'
 import { RPC_METHODS } from '../../src/server/rpc/methods.ts'
 import * as words from '../../src/api/enum-words.ts'
 import { effectivePermissions, PERMISSIONS } from '../../src/domain/access/access.ts'
@@ -17,8 +17,8 @@ import { ERROR_CODES } from '../../src/domain/run/error-codes.ts'
 import { EXECUTORS } from '../../src/executors/kinds.ts'
 import { REASONS } from '../../src/domain/reasons.ts'
 import { renderRunStates } from '../../src/domain/run/run-machine.ts'
-import { listTools } from '../../src/mcp/listed.ts'
-import { METRICS } from '../../src/metrics/catalogue.ts'
+import { listTools } from '../../src/server/mcp/server.ts'
+import { METRICS } from '../../src/server/metrics/catalogue.ts'
 import { ROOT } from '../tooling/root.ts'
 
 interface Section {
@@ -54,10 +54,10 @@ export function compare(
     PERMISSIONS,
     effectivePermissions,
     OPERATIONS,
-    ...{ openApiOf, codesOf, words, REFUSAL_CODES, REFUSAL_TITLES },
+    ...{ openApiOf, codesOf: errorCodesOf, words, REFUSAL_CODES, REFUSAL_TITLES },
     ...{ METRICS, POLICY_SETTINGS, RPC_METHODS, RPC_ERRORS, rpcCodeOf },
     listCommands,
-    ...{ listTools, asCodeSchema, TROUBLES },
+    ...{ listTools, asCodeSchema, TROUBLES: DOCTOR_PROBLEMS },
     settings: keysOf(CONFIG_KEYS),
     ...more,
   })

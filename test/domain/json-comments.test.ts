@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withoutComments } from '../../src/core/json-comments.ts'
+import { withoutComments } from '../../src/domain/json.ts'
 
 describe('JSON with comments', () => {
   it.each([

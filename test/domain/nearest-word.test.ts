@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { CONFIG_KEYS } from '../../src/platform/config/keys.ts'
 import { keysOf } from '../../src/platform/config/tree.ts'
-import { EVENT_KINDS } from '../../src/contract/event-kinds.ts'
+import { EVENT_KINDS } from '../../src/features/events/schema.ts'
 import { RPC_METHODS } from '../../src/server/rpc/methods.ts'
-import { scheduleFields } from '../../src/contract/schedule-fields.ts'
+import { scheduleFields } from '../../src/features/schedules/schema.ts'
 import { PERMISSIONS } from '../../src/domain/access/access.ts'
 import { nearestWord } from '../../src/domain/nearest-word.ts'
 

@@ -44,7 +44,7 @@ describe.skipIf(NO_BROWSER !== null)('the console', () => {
     await page.waitForSelector('form')
     await page.fill('input[type="password"]', 'esc_this-is-not-a-key-of-anybody-here')
     await page.click('button[type="submit"]')
-    await page.waitForSelector('text=The key is not known')
+    await page.waitForSelector('text=Unknown key')
   })
 
   it('shows a viewer everything and lets them change nothing', async () => {

@@ -94,7 +94,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
       payload: { prompt: 'Are you\nstill there?', output: 'Answer in one line.' },
     })
     // The answer it was made from beside the one it gives, and each page leads to the other.
-    await page.getByRole('button', { name: 'Run now' }).click()
+    await page.getByRole('region', { name: 'Created from a chat' }).getByRole('button', { name: 'Run now' }).click()
     await page.waitForSelector('[aria-label="Latest answer"] >> text=done: Answer in one line.')
     expect(await inspect(visitor, 'schedule-from-conversation')).toEqual([])
     await page.getByRole('link', { name: 'Original answer' }).click()

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../src/domain/instant.ts'
-import { createDatabaseClock } from '../../src/service/clock.ts'
-import { createIdMaker, newId } from '../../src/engine/ids.ts'
+import { createDatabaseClock } from '../../src/engine/clock.ts'
+import { createIdGenerator, newId } from '../../src/engine/ids.ts'
 
 describe('the clock of a node', () => {
   it('is the database’s, carried on by a counter', () => {
     let counter = 1_000
     const clock = createDatabaseClock(() => counter)
-    clock.hear(instant(5_000_000), counter)
+    clock.sync(instant(5_000_000), counter)
     counter += 250
     expect(clock.now()).toBe(5_000_250)
   })
@@ -16,7 +16,7 @@ describe('the clock of a node', () => {
     let counter = 0
     const clock = createDatabaseClock(() => counter)
     counter = 100
-    clock.hear(instant(1_000), 0)
+    clock.sync(instant(1_000), 0)
     expect(clock.now()).toBe(1_050)
   })
 
@@ -24,18 +24,18 @@ describe('the clock of a node', () => {
     let counter = 0
     const clock = createDatabaseClock(() => counter)
     counter = 5_000
-    clock.hear(instant(1_000), 0)
+    clock.sync(instant(1_000), 0)
     expect(clock.now()).toBe(1_050)
   })
 
   it('takes no notice of an answer that lay there while the process was stopped', () => {
     let counter = 0
     const clock = createDatabaseClock(() => counter)
-    clock.hear(instant(1_000), counter)
+    clock.sync(instant(1_000), counter)
     counter += 6_000
-    clock.hear(instant(1_010), 10)
+    clock.sync(instant(1_010), 10)
     expect(clock.now()).toBe(7_000)
-    clock.hear(instant(3_000), counter)
+    clock.sync(instant(3_000), counter)
     expect(clock.now()).toBe(3_000)
   })
 
@@ -51,13 +51,13 @@ describe('the clock of a node', () => {
     expect(clock.sleptMs?.()).toBe(0)
     wall += 60_000
     expect(clock.sleptMs?.()).toBe(60_000)
-    clock.hear(instant(1_000), counter)
+    clock.sync(instant(1_000), counter)
     expect(clock.sleptMs?.()).toBe(0)
   })
 
   it('goes back when the database’s clock did', () => {
     const clock = createDatabaseClock(() => 0, instant(9_000))
-    clock.hear(instant(4_000), 0)
+    clock.sync(instant(4_000), 0)
     expect(clock.now()).toBe(4_000)
   })
 })
@@ -86,7 +86,7 @@ describe('an id', () => {
   })
 
   it('needs ten bytes of chance', () => {
-    expect(() => newId('run', 1, new Uint8Array(9))).toThrow('ten random bytes')
+    expect(() => newId('run', 1, new Uint8Array(9))).toThrow('an id needs 10 random bytes, got 9')
   })
 
   const counted = (bytes: Uint8Array, by: number): Uint8Array => {
@@ -104,7 +104,7 @@ describe('an id', () => {
     [[0x7e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe]],
   ])('counts its chance %j up by one within a millisecond', (chance) => {
     const bytes = Uint8Array.from(chance)
-    const make = createIdMaker(() => bytes)
+    const make = createIdGenerator(() => bytes)
     const made = Array.from({ length: 5 }, () => make('run', 1_768_478_400_000))
     expect(made).toEqual(made.map((_, by) => newId('run', 1_768_478_400_000, counted(bytes, by))))
     expect(made.toSorted()).toEqual(made)

@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { laneName, orgId, runId, attemptId } from '../../src/domain/ids.ts'
 import { later } from '../../src/domain/instant.ts'
-import { createOffice } from '../../src/engine/office.ts'
-import type { Office, OfficeContext } from '../../src/engine/office-context.ts'
+import { createOrgActor, type OrgActor, type OrgActorContext } from '../../src/engine/org-actor.ts'
 import { DEFAULT_SETTINGS } from '../../src/features/config/settings.ts'
-import type { Work } from '../../src/service/turn-port.ts'
-import { emptyMemory, type NodeFacts } from '../../src/service/turn/memory.ts'
-import type { TurnLimits } from '../../src/service/turn/turn-limits.ts'
-import type { Database, Transaction } from '../../src/store/database.ts'
+import type { Command } from '../../src/engine/commands-port.ts'
+import { emptyLoadedOrg, type NodeCapabilities } from '../../src/engine/org-state/memory.ts'
+import type { TransactionLimits } from '../../src/engine/transaction/limits.ts'
+import type { Database, Transaction } from '../../src/platform/db/database.ts'
 import { DatabaseError } from '../../src/platform/db/database-error.ts'
 import { NOW } from '../support/builders.ts'
 
 const ORG = orgId('default')
 
-const facts: NodeFacts = {
-  chance: { random: () => 0.5, newRunId: () => runId('run_1'), newAttemptId: () => attemptId('att_1') },
+const facts: NodeCapabilities = {
+  randomSource: { random: () => 0.5, newRunId: () => runId('run_1'), newAttemptId: () => attemptId('att_1') },
   settings: () => DEFAULT_SETTINGS,
   canExecute: () => true,
   laneNames: () => new Set([laneName('main')]),
@@ -22,7 +21,7 @@ const facts: NodeFacts = {
 }
 
 interface Stand {
-  readonly office: Office
+  readonly office: OrgActor
   readonly loads: () => number
   readonly said: string[]
   /** What the next transactions end with, in order; the ones after them are kept. */
@@ -30,7 +29,7 @@ interface Stand {
 }
 
 /** An office at a database that answers what it must and keeps nothing. */
-function open(more: Partial<OfficeContext> = {}, limits?: TurnLimits): Stand {
+function open(more: Partial<OrgActorContext> = {}, limits?: TransactionLimits): Stand {
   const failures: Error[] = []
   const said: string[] = []
   let loads = 0
@@ -57,34 +56,34 @@ function open(more: Partial<OfficeContext> = {}, limits?: TurnLimits): Stand {
     listen: () => Promise.reject(new Error('nobody listens')),
     close: () => Promise.resolve(),
   }
-  const office = createOffice(
+  const office = createOrgActor(
     {
-      turnContext: () => ({
+      transactionContext: () => ({
         database,
         node: facts,
         nodeId: 'nod_1',
         channels: null,
-        hearClock: (at) => at,
+        syncClock: (at) => at,
         ...(limits ? { limits } : {}),
       }),
       load: () => {
         loads += 1
-        const memory = emptyMemory(ORG, facts)
+        const memory = emptyLoadedOrg(ORG, facts)
         memory.version = no
         memory.newest = { at: NOW, writer: 'nod_1' }
         return Promise.resolve(memory)
       },
-      comeNearer: () => Promise.resolve(null),
+      catchUpWithoutLock: () => Promise.resolve(null),
       ...{
         offer: () => null,
         decided: () => undefined,
         withdraw: () => undefined,
-        settled: () => () => undefined,
+        committed: () => () => undefined,
         isAlone: () => true,
       },
-      ...{ failed: () => undefined, recovered: () => undefined, mishap: () => undefined },
+      ...{ failed: () => undefined, recovered: () => undefined, listenerFailed: () => undefined },
       stuck: (_org, _error, times) => said.push(`stuck after ${times}`),
-      ...{ ringAt: () => () => undefined, sleep: () => Promise.resolve(), backoffMs: () => 0 },
+      ...{ callAt: () => () => undefined, sleep: () => Promise.resolve(), backoffMs: () => 0 },
       ...{ counter: () => 0, patienceMs: 30_000, after: () => () => undefined },
       ...more,
     },
@@ -93,7 +92,7 @@ function open(more: Partial<OfficeContext> = {}, limits?: TurnLimits): Stand {
   return { office, loads: () => loads, said, failures }
 }
 
-const work = (apply: () => string = () => 'done'): Work<string> => ({
+const work = (apply: () => string = () => 'done'): Command<string> => ({
   orgId: ORG,
   apply: (desk) => {
     desk.changes.events.push({ kind: 'lane.changed', subject: 'main', data: {} })
@@ -106,9 +105,9 @@ describe('a turn that could not begin', () => {
     'leaves what is remembered as it is: %s',
     async (code) => {
       const { office, loads, failures } = open()
-      await office.take(work())
+      await office.execute(work())
       failures.push(new DatabaseError(code), new DatabaseError(code))
-      expect(await office.take(work())).toBe('done')
+      expect(await office.execute(work())).toBe('done')
       expect(loads()).toBe(1)
     },
   )
@@ -116,7 +115,7 @@ describe('a turn that could not begin', () => {
   it('is said to be stuck the third time, and then each time that doubles', async () => {
     const { office, failures, said } = open()
     failures.push(...Array.from({ length: 13 }, () => new DatabaseError('timed_out')))
-    await office.take(work())
+    await office.execute(work())
     expect(said).toEqual(['stuck after 3', 'stuck after 6', 'stuck after 12'])
   })
 })
@@ -126,12 +125,12 @@ describe('a turn that is kept', () => {
     let applied = 0
     const mishaps: unknown[] = []
     const { office, loads } = open({
-      settled: () => {
+      committed: () => {
         throw new Error('a listener is broken')
       },
-      mishap: (error) => mishaps.push(error),
+      listenerFailed: (error) => mishaps.push(error),
     })
-    const answer = await office.take(
+    const answer = await office.execute(
       work(() => {
         applied += 1
         return 'done'
@@ -142,12 +141,12 @@ describe('a turn that is kept', () => {
 
   it('leaves what it had no time for to the next one, in order', async () => {
     const order: number[] = []
-    const spent: TurnLimits = { maxChanges: 10, stopwatch: () => () => true }
+    const spent: TransactionLimits = { maxChanges: 10, stopwatch: () => () => true }
     let turns = 0
-    const { office } = open({ settled: () => ((turns += 1), () => undefined) }, spent)
+    const { office } = open({ committed: () => ((turns += 1), () => undefined) }, spent)
     const answers = await Promise.all(
       [0, 1, 2].map((index) =>
-        office.take(
+        office.execute(
           work(() => {
             order.push(index)
             return String(index)

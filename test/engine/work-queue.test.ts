@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { ErrGatewayBusy } from '../../src/api/refusals.ts'
 import { orgId } from '../../src/domain/ids.ts'
-import { createWorkQueue, type WorkQueue } from '../../src/engine/work-queue.ts'
-import type { Work } from '../../src/service/turn-port.ts'
+import { createCommandQueue, type CommandQueue } from '../../src/engine/work-queue.ts'
+import type { Command } from '../../src/engine/commands-port.ts'
 
 const PATIENCE_MS = 30_000
 
 /** A queue whose time is moved by hand. */
-function open(): { readonly queue: WorkQueue; readonly pass: (ms: number) => void; readonly timers: () => number } {
+function open(): { readonly queue: CommandQueue; readonly pass: (ms: number) => void; readonly timers: () => number } {
   let now = 0
   const timers = new Map<number, { readonly at: number; readonly call: () => void }>()
   let made = 0
-  const queue = createWorkQueue({
+  const queue = createCommandQueue({
     counter: () => now,
     patienceMs: PATIENCE_MS,
     after: (ms, call) => {
@@ -31,7 +31,7 @@ function open(): { readonly queue: WorkQueue; readonly pass: (ms: number) => voi
   return { queue, pass, timers: () => timers.size }
 }
 
-const aWork = (more: Partial<Work<string>> = {}): Work<string> => ({
+const aWork = (more: Partial<Command<string>> = {}): Command<string> => ({
   orgId: orgId('default'),
   apply: () => 'done',
   ...more,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SYSTEM_DIRECTORY } from '../../src/store/embedded/prepare.ts'
+import { SYSTEM_DIRECTORY } from '../../src/platform/db/embedded/embedded.ts'
 import { createExamplesWorld, type ExamplesWorld, killServer } from './world.ts'
 
 // How long `start` takes in the places where a checkout may be, and for whom. The promise is made for a quiet machine.

@@ -1,8 +1,8 @@
 import type { ChatAgent } from '../../src/executors/chat/answer.ts'
 import { createChatExecutor } from '../../src/executors/chat/execute.ts'
-import type { Past } from '../../src/executors/host.ts'
+import type { SessionHistory } from '../../src/executors/host.ts'
 import type { Executor } from '../../src/executors/executor.ts'
-import type { Outbound } from '../../src/outbound/send.ts'
+import type { Outbound } from '../../src/platform/outbound/send.ts'
 import { parseChatOptions } from '../../src/executors/chat/options.ts'
 import { json } from '../platform/outbound/peer.ts'
 import { startModelServer, type Speaking } from './model-server.ts'
@@ -16,12 +16,12 @@ export function chatAgent(given: Readonly<Record<string, unknown>>, contextWindo
   return { options: read.value, contextWindow }
 }
 
-export const NO_PAST: Past = { sender: null, retryOf: null, exchanges: [] }
+export const NO_PAST: SessionHistory = { sender: null, retryOf: null, exchanges: [] }
 
 /** The executor for one agent. */
-export const chatExecutor = (outbound: Outbound, agent: ChatAgent, past: Past = NO_PAST): Executor =>
+export const chatExecutor = (outbound: Outbound, agent: ChatAgent, past: SessionHistory = NO_PAST): Executor =>
   createChatExecutor({
-    ...{ send: outbound.send, agentOf: () => Promise.resolve(agent), pastOf: () => Promise.resolve(past) },
+    ...{ send: outbound.send, agentOf: () => Promise.resolve(agent), historyOf: () => Promise.resolve(past) },
   })
 
 /** A model that streams its answer. */

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
-import type { Past } from '../../src/executors/host.ts'
-import { runId } from '../../src/domain/ids.ts'
+import type { SessionHistory } from '../../src/executors/host.ts'
+import { runId, sessionKey } from '../../src/domain/ids.ts'
 import { instant } from '../../src/domain/instant.ts'
-import { sessionKey } from '../../src/domain/ids.ts'
 import type { Attempt, AttemptReport } from '../../src/executors/executor.ts'
 import { json } from '../platform/outbound/peer.ts'
 import { chatAgent, chatExecutor, NO_PAST } from './chat-stage.ts'
@@ -27,7 +26,7 @@ interface Performed {
 interface Staged {
   readonly executor?: Readonly<Record<string, unknown>>
   readonly window?: number
-  readonly past?: Past
+  readonly past?: SessionHistory
   readonly attempt?: Partial<Attempt>
   readonly secrets?: Readonly<Record<string, string>>
 }
@@ -134,7 +133,7 @@ describe('what is asked', () => {
   })
 
   it('has the past of its session, and of nothing else', async () => {
-    const past: Past = {
+    const past: SessionHistory = {
       ...{ sender: null, retryOf: null },
       exchanges: [
         {
@@ -230,7 +229,7 @@ describe('what is answered', () => {
     })
     expect(cut.report).toMatchObject({
       output: 'long',
-      summary: 'The answer was cut off: it reached its limit of tokens',
+      summary: 'The answer was cut off because it reached its token limit',
     })
     const held = await perform(({ finish }) => finish({ reason: 'content_filter' }))
     expect(held.report).toMatchObject({ outcome: { kind: 'failed', errorCode: 'agent_error', retryable: false } })
@@ -307,7 +306,7 @@ describe('a stream', () => {
     const { report } = await perform(speaking(`${event('half')}\n\n`, 64))
     expect(report).toMatchObject({
       ...{ outcome: { errorCode: 'malformed_answer' }, output: 'half' },
-      errorMessage: 'the answer ended before its end was said',
+      errorMessage: 'the answer ended without an end marker',
     })
   })
 
@@ -348,7 +347,7 @@ describe('a refusal', () => {
       refusing(404, error('no such model')),
       {},
       {},
-      ['executor.model, "m"', '/v1/chat/completions was asked'],
+      ['executor.model, "m"', '/v1/chat/completions; the base URL'],
     ],
     [
       'of too much',
@@ -381,7 +380,7 @@ describe('a refusal', () => {
       ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
       {},
       { errorCode: 'malformed_answer' },
-      ['no JSON', 'check executor.base_url', '/chat/completions was asked'],
+      ['not valid JSON', 'check executor.base_url', '/chat/completions; the base URL'],
     ],
     ['by a quota', refusing(429, error('slow down')), {}, {}, ['slow down', 'requests_per_minute of a provider']],
     [
@@ -402,7 +401,7 @@ describe('a refusal', () => {
   it('of an agent that is gone asks nobody', async () => {
     const { createChatExecutor } = await import('../../src/executors/chat/execute.ts')
     const gone = createChatExecutor({
-      ...{ send: outbound.send, agentOf: () => Promise.resolve(null), pastOf: () => Promise.resolve(NO_PAST) },
+      ...{ send: outbound.send, agentOf: () => Promise.resolve(null), historyOf: () => Promise.resolve(NO_PAST) },
     })
     expect(await gone(anAttempt(), aContext())).toMatchObject({
       outcome: { errorCode: 'executor_offline', retryable: false },

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseCommandOptions, type CommandOptions } from '../../src/executors/command/options.ts'
 import { createCommandExecutor } from '../../src/executors/command/execute.ts'
-import { readAnsweredResult } from '../../src/features/runs/result-input.ts'
+import { readResponseResult } from '../../src/features/runs/result-input.ts'
 import type { Behaviour, ExecutorStage } from './suite.ts'
 
 /** Reads options as an agent brings them. */
@@ -47,7 +47,7 @@ export function commandStage(count: (file: string) => number): Promise<ExecutorS
         commandOptions({ program: SHELL, args: ['-c', lines], cwd: directory, env: { PATH: '/usr/bin:/bin' } }),
       ),
     rules: () => ({ enabled: true, programs: [SHELL], directories: [directory] }),
-    ...{ account: null, readResult: readAnsweredResult },
+    ...{ account: null, readResult: readResponseResult },
   })
   return Promise.resolve({
     ...{ executor, payload: null },

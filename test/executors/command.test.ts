@@ -14,7 +14,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import type { CommandRules } from '../../src/executors/command/options.ts'
 import { createCommandExecutor } from '../../src/executors/command/execute.ts'
 import type { Attempt, AttemptReport } from '../../src/executors/executor.ts'
-import { readAnsweredResult } from '../../src/features/runs/result-input.ts'
+import { readResponseResult } from '../../src/features/runs/result-input.ts'
 import { commandOptions, commandStage } from './command-stage.ts'
 import { aContext, anAttempt, describeExecutor } from './suite.ts'
 
@@ -42,7 +42,7 @@ function run(given: Readonly<Record<string, unknown>>, more: Started = {}): Prom
   const executor = createCommandExecutor({
     optionsOf: () => Promise.resolve(commandOptions(given)),
     rules: () => ({ enabled: true, programs: [String(given['program'])], directories: [directory], ...rules }),
-    ...{ account, readResult: readAnsweredResult, killAfterMs: 200 },
+    ...{ account, readResult: readResponseResult, killAfterMs: 200 },
   })
   const context = { ...aContext(signal), progress: (event: unknown) => void heard.push(event) }
   return executor(anAttempt(attempt), context)
@@ -103,9 +103,9 @@ describe('a program that is started for an agent', () => {
   it('fails with its exit code and what it complained about', async () => {
     const report = await run(shell('echo half; echo "no ink left" >&2; exit 7'))
     expect(report.outcome).toMatchObject({ kind: 'failed', errorCode: 'command_failed' })
-    expect(report.errorMessage).toBe('/bin/sh ended with exit code 7: no ink left')
+    expect(report.errorMessage).toBe('/bin/sh exited with code 7: no ink left')
     expect(report.output).toBe('half')
-    expect((await run(shell('kill -9 $$'))).errorMessage).toBe('/bin/sh was ended by SIGKILL')
+    expect((await run(shell('kill -9 $$'))).errorMessage).toBe('/bin/sh was terminated by SIGKILL')
   })
 
   it('ends with all it has started, also those who will not listen', async () => {
@@ -144,11 +144,16 @@ describe('a program that is started for an agent', () => {
   })
 
   it.each<[string, object, Partial<CommandRules>, string]>([
-    ['commands are off', {}, { enabled: false }, 'executor.kind is switched off on this server'],
-    ['the program is not listed', {}, { programs: ['/bin/true'] }, 'executor.program is not one of the programs'],
-    ['the directory is not listed', { cwd: '/etc' }, {}, 'executor.cwd is not in one of the directories'],
+    ['commands are off', {}, { enabled: false }, 'executor.kind is disabled on this server'],
+    [
+      'the program is not listed',
+      {},
+      { programs: ['/bin/true'] },
+      'executor.program is not one of the allowed programs',
+    ],
+    ['the directory is not listed', { cwd: '/etc' }, {}, 'executor.cwd is not in one of the allowed directories'],
     ['the program is not there', { program: '/bin/nothing' }, { programs: ['/bin/nothing'] }, 'could not be started'],
-    ['the directory is not there', { cwd: `${directory}/none` }, {}, 'cannot be started in'],
+    ['the directory is not there', { cwd: `${directory}/none` }, {}, 'cannot be used as working directory'],
   ])('is not started, and not tried again, when %s', async (_, given, rules, message) => {
     const report = await run({ program: '/bin/echo', ...given }, { rules })
     expect(report.outcome).toMatchObject({ kind: 'failed', errorCode: 'command_failed', retryable: false })
@@ -159,6 +164,6 @@ describe('a program that is started for an agent', () => {
     mkdirSync(path.join(directory, 'in'))
     symlinkSync('/etc', path.join(directory, 'in', 'out'))
     const report = await run({ program: '/bin/pwd', cwd: path.join(directory, 'in', 'out') })
-    expect(report.errorMessage).toContain('leads to /etc, where no program may be started')
+    expect(report.errorMessage).toContain('resolves to /etc, which is outside the allowed directories')
   })
 })

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { attemptId, runId, scheduleId } from '../../src/domain/ids.ts'
 import { instant } from '../../src/domain/instant.ts'
-import { retryAfterMs } from '../../src/outbound/retry-after.ts'
+import { retryAfterMs } from '../../src/platform/outbound/request.ts'
 import type { Attempt, AttemptReport } from '../../src/executors/executor.ts'
 import { createHttpExecutor } from '../../src/executors/http/execute.ts'
-import { readAnsweredResult } from '../../src/features/runs/result-input.ts'
+import { readResponseResult } from '../../src/features/runs/result-input.ts'
 import { json, startPeer, type Answering, type Peer } from '../platform/outbound/peer.ts'
 import { httpOptions, openOutbound } from './stages.ts'
 import { aContext, anAttempt } from './suite.ts'
@@ -33,7 +33,7 @@ async function perform(
   const url = typeof executor['url'] === 'string' ? executor['url'].replace('PEER', peer.url) : `${peer.url}/work`
   const context = { ...aContext(), expose }
   const run = createHttpExecutor({
-    ...{ send: outbound.send, readResult: readAnsweredResult },
+    ...{ send: outbound.send, readResult: readResponseResult },
     optionsOf: () => Promise.resolve(httpOptions({ ...executor, url })),
     callbackUrl: (token) => `http://me.example/api/v1/callbacks/${token}`,
   })
@@ -171,7 +171,7 @@ describe('what is sent', () => {
 
   it('is nothing when the agent is gone', async () => {
     const run = createHttpExecutor({
-      ...{ send: openOutbound().send, readResult: readAnsweredResult, callbackUrl: () => null },
+      ...{ send: openOutbound().send, readResult: readResponseResult, callbackUrl: () => null },
       optionsOf: () => Promise.resolve(null),
     })
     expect(await run(anAttempt(), aContext())).toMatchObject({
@@ -268,7 +268,7 @@ describe('what is answered', () => {
 
   it('quotes nothing of an answer that is no JSON: it may begin with a secret', async () => {
     const { report } = await perform(saying(200, 'TOPsecretValue', { 'content-type': 'application/json' }))
-    expect(report.errorMessage).toMatch(/^the answer says that it is JSON and is not: /)
+    expect(report.errorMessage).toMatch(/^the answer has a JSON content type but is not valid JSON: /)
     expect(report.errorMessage).not.toMatch(/TOP/)
   })
 

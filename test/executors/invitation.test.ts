@@ -6,7 +6,7 @@ import { createCommandExecutor } from '../../src/executors/command/execute.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createHttpExecutor } from '../../src/executors/http/execute.ts'
 import { inProcess } from '../../src/executors/in-process/execute.ts'
-import { readAnsweredResult } from '../../src/features/runs/result-input.ts'
+import { readResponseResult } from '../../src/features/runs/result-input.ts'
 import { ORG } from '../platform/db/records.ts'
 import { NOW } from '../support/builders.ts'
 import { json, startPeer } from '../platform/outbound/peer.ts'
@@ -35,7 +35,7 @@ describe('an attempt that may make things by itself', () => {
     ends.push(peer.close, outbound.close)
     const call = async (executor: object, context = invited()): Promise<unknown> => {
       const run = createHttpExecutor({
-        ...{ send: outbound.send, readResult: readAnsweredResult, callbackUrl: () => null },
+        ...{ send: outbound.send, readResult: readResponseResult, callbackUrl: () => null },
         optionsOf: () => Promise.resolve(httpOptions({ ...executor, url: peer.url })),
       })
       await run(anAttempt(), context)
@@ -53,7 +53,7 @@ describe('an attempt that may make things by itself', () => {
       optionsOf: () =>
         Promise.resolve(commandOptions({ program: '/bin/sh', args: ['-c', 'echo "$ESCAPEMENT_URL $ESCAPEMENT_KEY"'] })),
       rules: () => ({ enabled: true, programs: ['/bin/sh'], directories: ['/'] }),
-      ...{ account: null, readResult: readAnsweredResult },
+      ...{ account: null, readResult: readResponseResult },
     })
     expect((await run(anAttempt(), invited())).output).toBe(`http://me.example/ ${KEY}`)
   })
@@ -73,7 +73,7 @@ describe('an attempt that may make things by itself', () => {
       report: (report) => Promise.resolve(void reported.push(report)),
       progress: ({ event }) => void said.push(event),
       ...{ offer: () => Promise.resolve(''), defer: () => Promise.resolve('') },
-      invite: (about) => Promise.resolve(void asked.push(about)).then(() => INVITATION),
+      createAttemptKey: (about) => Promise.resolve(void asked.push(about)).then(() => INVITATION),
     })
     const run = {
       orgId: ORG,
@@ -83,7 +83,7 @@ describe('an attempt that may make things by itself', () => {
       executorKey: 'x',
       attempt: 1,
     }
-    executions.take({ run, lane: laneName('main'), attemptId: attemptId('att_1'), payload: null } as never)()
+    executions.reserve({ run, lane: laneName('main'), attemptId: attemptId('att_1'), payload: null } as never)()
     await executions.idle()
     const named = { orgId: ORG, runId: 'run_1', attemptId: 'att_1', agentId: 'writer', endsBy: NOW }
     expect(asked).toEqual([named])

@@ -7,8 +7,8 @@ import { inProcess } from '../../src/executors/in-process/execute.ts'
 import { createTabAction } from '../../src/executors/tab-action/execute.ts'
 import { createInstanceFinder } from '../../src/executors/tab-action/instances.ts'
 import { createOutboundGuard } from '../../src/platform/outbound/resolve.ts'
-import { createOutbound, type Outbound } from '../../src/outbound/send.ts'
-import { readAnsweredResult } from '../../src/features/runs/result-input.ts'
+import { createOutbound, type Outbound } from '../../src/platform/outbound/send.ts'
+import { readResponseResult } from '../../src/features/runs/result-input.ts'
 import { json, startPeer } from '../platform/outbound/peer.ts'
 import type { Behaviour, ExecutorStage } from './suite.ts'
 
@@ -146,7 +146,7 @@ export const httpStage = (): Promise<ExecutorStage> =>
   peerStage(inResults, (url, { send }) => ({
     payload: { prompt: 'hello' },
     executor: createHttpExecutor({
-      ...{ send, callbackUrl: () => null, readResult: readAnsweredResult },
+      ...{ send, callbackUrl: () => null, readResult: readResponseResult },
       optionsOf: () => Promise.resolve(httpOptions({ url: `${url}/agent` })),
     }),
   }))
@@ -157,6 +157,6 @@ export const tabStage = (): Promise<ExecutorStage> =>
     payload: { action: 'click', tabId: 'tab_1' },
     executor: createTabAction({
       ...{ send, find: createInstanceFinder(send, () => performance.now()) },
-      place: () => ({ instances: { tab_1: url }, managerUrl: null, token: null }),
+      lookup: () => ({ instances: { tab_1: url }, managerUrl: null, token: null }),
     }),
   }))

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { agentId } from '../../src/domain/ids.ts'
 import type { AttemptReport } from '../../src/executors/executor.ts'
 import { createTabAction } from '../../src/executors/tab-action/execute.ts'
-import { createInstanceFinder, type InstancePlace } from '../../src/executors/tab-action/instances.ts'
+import { createInstanceFinder, type InstanceLookup } from '../../src/executors/tab-action/instances.ts'
 import { createOutboundGuard } from '../../src/platform/outbound/resolve.ts'
-import { createOutbound } from '../../src/outbound/send.ts'
+import { createOutbound } from '../../src/platform/outbound/send.ts'
 import { json, startPeer, type Answering, type Peer } from '../platform/outbound/peer.ts'
 import { aContext, anAttempt } from './suite.ts'
 
@@ -20,7 +20,7 @@ async function peer(answer: Answering): Promise<Peer> {
 }
 
 /** Nothing is open: the operator's own addresses are reached all the same. */
-function performer(place: Partial<InstancePlace>): (payload: unknown) => Promise<AttemptReport> {
+function performer(place: Partial<InstanceLookup>): (payload: unknown) => Promise<AttemptReport> {
   const outbound = createOutbound(
     createOutboundGuard({ settings: () => ({ allowHosts: [], allowLoopback: false }), closed: () => [] }),
   )
@@ -28,7 +28,7 @@ function performer(place: Partial<InstancePlace>): (payload: unknown) => Promise
   const run = createTabAction({
     send: outbound.send,
     find: createInstanceFinder(outbound.send, () => performance.now()),
-    place: () => ({ instances: {}, managerUrl: null, token: null, ...place }),
+    lookup: () => ({ instances: {}, managerUrl: null, token: null, ...place }),
   })
   return (payload) => run(anAttempt({ payload, agentId: agentId('agent-1'), trigger: 'task' }), aContext())
 }
@@ -195,7 +195,7 @@ describe('the instance of a tab', () => {
   it('cannot be found when nobody has said where', async () => {
     const report = await performer({})(task)
     expect(report.outcome).toMatchObject({ errorCode: 'tab_unresolved', retryable: false })
-    expect(report.errorMessage).toMatch(/^could not resolve tab "tab_1": no instance is configured/)
+    expect(report.errorMessage).toMatch(/^could not resolve tab "tab_1": neither an instance/)
   })
 
   it('cannot be found when the manager is gone', async () => {

@@ -1,17 +1,17 @@
-import type * as changes from '../../src/engine/changes.ts'
-import type * as loops from '../../src/engine/loops.ts'
+import type * as changes from '../../src/engine/loops/changes.ts'
+import type * as loops from '../../src/engine/loops/loops.ts'
 import type * as nodeWatch from '../../src/engine/loops/node-watch.ts'
 import type * as workQueue from '../../src/engine/work-queue.ts'
-import type * as leaseWatch from '../../src/service/lease-watch.ts'
-import type * as membership from '../../src/service/membership.ts'
-import type * as nodeLanes from '../../src/service/node-lanes.ts'
-import type * as catchUp from '../../src/service/turn/catch-up.ts'
-import type * as clockStep from '../../src/service/turn/clock-step.ts'
-import type * as passing from '../../src/service/turn/passing.ts'
-import type * as startable from '../../src/service/turn/startable.ts'
+import type * as leaseWatch from '../../src/features/nodes/lease.ts'
+import type * as membership from '../../src/features/nodes/membership.ts'
+import type * as nodeLanes from '../../src/features/lanes/node-lanes.ts'
+import type * as catchUp from '../../src/engine/transaction/catch-up.ts'
+import type * as clockStep from '../../src/engine/transaction/clock-step.ts'
+import type * as passing from '../../src/engine/transaction/pass-time.ts'
+import type * as startable from '../../src/engine/transaction/startable.ts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Instant } from '../../src/domain/instant.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { askedSeed } from '../support/seeds.ts'
 import { firstToCatch } from './mutants/catching.ts'
@@ -21,35 +21,35 @@ import { PATIENCE_MS } from './run-seeds.ts'
 /** Which of the mutants below is at work. Modules are mocked before anything is imported, so it is made before, too. */
 const wrong = vi.hoisted(() => ({ now: '', serverNow: 0 }))
 
-vi.mock('../../src/service/turn/catch-up.ts', async (original) => {
+vi.mock('../../src/engine/transaction/catch-up.ts', async (original) => {
   const real = await original<typeof catchUp>()
   const engine = await import('./mutants/engine.ts')
   const wronged: typeof real.catchUp = async (tx, memory, at) => {
     if (wrong.now === 'number') await engine.believeNumber(tx, memory, at.newest)
     return real.catchUp(wrong.now === 'hole' ? engine.withoutHoles(tx, at.newest) : tx, memory, at)
   }
-  return { ...real, catchUp: wronged }
+  return { ...real, catchUp: wronged } satisfies typeof real
 })
 
-vi.mock('../../src/service/turn/passing.ts', async (original) => {
+vi.mock('../../src/engine/transaction/pass-time.ts', async (original) => {
   const real = await original<typeof passing>()
-  const letTimePass: typeof real.letTimePass = (memory, node, limits) => {
-    real.letTimePass(memory, node, wrong.now === 'unbound' ? undefined : limits)
+  const advanceTime: typeof real.advanceTime = (memory, node, limits) => {
+    real.advanceTime(memory, node, wrong.now === 'unbound' ? undefined : limits)
   }
-  return { ...real, letTimePass }
+  return { ...real, advanceTime } satisfies typeof real
 })
 
-vi.mock('../../src/service/turn/startable.ts', async (original) => {
+vi.mock('../../src/engine/transaction/startable.ts', async (original) => {
   const real = await original<typeof startable>()
   const firstToStart: typeof real.firstToStart = (memory, at, allowance) => {
     if (wrong.now !== 'expired') return real.firstToStart(memory, at, allowance)
-    const found = memory.lineUp.next(at)
-    return found === null ? undefined : memory.desk.runs.get(found.id)
+    const found = memory.readyQueue.next(at)
+    return found === null ? undefined : memory.state.runs.get(found.id)
   }
-  return { ...real, firstToStart }
+  return { ...real, firstToStart } satisfies typeof real
 })
 
-vi.mock('../../src/engine/loops.ts', async (original) => {
+vi.mock('../../src/engine/loops/loops.ts', async (original) => {
   const real = await original<typeof loops>()
   const { waitForOrgs } = await import('./mutants/engine.ts')
   const firePass: typeof real.firePass = async (parts) => {
@@ -57,10 +57,10 @@ vi.mock('../../src/engine/loops.ts', async (original) => {
     if (wrong.now === 'waiting') await waitForOrgs(parts)
     return waitMs
   }
-  return { ...real, firePass }
+  return { ...real, firePass } satisfies typeof real
 })
 
-vi.mock('../../src/service/node-lanes.ts', async (original) => {
+vi.mock('../../src/features/lanes/node-lanes.ts', async (original) => {
   const real = await original<typeof nodeLanes>()
   const { reserveAll, shareNothing } = await import('./mutants/engine.ts')
   const createNodeLanes: typeof real.createNodeLanes = (first, onFree) => {
@@ -68,7 +68,7 @@ vi.mock('../../src/service/node-lanes.ts', async (original) => {
     if (wrong.now === 'shares') return shareNothing(lanes)
     return wrong.now === 'slots' ? reserveAll(lanes) : lanes
   }
-  return { ...real, createNodeLanes }
+  return { ...real, createNodeLanes } satisfies typeof real
 })
 
 vi.mock('../../src/engine/loops/node-watch.ts', async (original) => {
@@ -76,56 +76,57 @@ vi.mock('../../src/engine/loops/node-watch.ts', async (original) => {
   const { watchNodesFirst } = await import('./mutants/engine.ts')
   const watchNodes: typeof real.watchNodes = (parts) =>
     wrong.now === 'holders' ? watchNodesFirst(parts) : real.watchNodes(parts)
-  return { ...real, watchNodes }
+  return { ...real, watchNodes } satisfies typeof real
 })
 
-vi.mock('../../src/service/membership.ts', async (original) => {
+vi.mock('../../src/features/nodes/membership.ts', async (original) => {
   const real = await original<typeof membership>()
   const lookAtNodes: typeof real.lookAtNodes = async (connection) => {
     const seen = await real.lookAtNodes(connection)
     wrong.serverNow = seen.now
     return seen
   }
-  return { ...real, lookAtNodes }
+  return { ...real, lookAtNodes } satisfies typeof real
 })
 
-vi.mock('../../src/service/lease-watch.ts', async (original) => {
+vi.mock('../../src/features/nodes/lease.ts', async (original) => {
   const real = await original<typeof leaseWatch>()
   const createLeaseWatch: typeof real.createLeaseWatch = () => {
     const watch = real.createLeaseWatch()
     const lapsed = ({ leaseUntil }: { readonly leaseUntil: Instant }): boolean => leaseUntil <= wrong.serverNow
     return {
-      look: (seen, at) =>
-        wrong.now === 'leases' ? new Set(seen.filter(lapsed).map(({ id }) => id)) : watch.look(seen, at),
+      observe: (seen, at) =>
+        wrong.now === 'leases' ? new Set(seen.filter(lapsed).map(({ id }) => id)) : watch.observe(seen, at),
     }
   }
-  return { ...real, createLeaseWatch }
+  return { ...real, createLeaseWatch } satisfies typeof real
 })
 
 vi.mock('../../src/engine/work-queue.ts', async (original) => {
   const real = await original<typeof workQueue>()
   const { serveRefused } = await import('./mutants/engine.ts')
-  const createWorkQueue: typeof real.createWorkQueue = (ctx) =>
-    wrong.now === 'refused' ? serveRefused(real.createWorkQueue, ctx) : real.createWorkQueue(ctx)
-  return { ...real, createWorkQueue }
+  const createCommandQueue: typeof real.createCommandQueue = (ctx) =>
+    wrong.now === 'refused' ? serveRefused(real.createCommandQueue, ctx) : real.createCommandQueue(ctx)
+  return { ...real, createCommandQueue } satisfies typeof real
 })
 
-vi.mock('../../src/service/turn/clock-step.ts', async (original) => {
+vi.mock('../../src/engine/transaction/clock-step.ts', async (original) => {
   const real = await original<typeof clockStep>()
   const orgTime: typeof real.orgTime = (desk, now, newestAt) => {
     if (wrong.now !== 'standstill') return real.orgTime(desk, now, newestAt)
     return { now: Math.max(now, desk.now, newestAt ?? 0) as Instant, stepMs: 0 }
   }
-  return { ...real, orgTime }
+  return { ...real, orgTime } satisfies typeof real
 })
 
-vi.mock('../../src/engine/changes.ts', async (original) => {
+vi.mock('../../src/engine/loops/changes.ts', async (original) => {
   const real = await original<typeof changes>()
   const unless = <Answer>(look: () => Promise<Answer>, answer: Answer): Promise<Answer> =>
     wrong.now === 'deaf' ? Promise.resolve(answer) : look()
-  const lookForChanges: typeof real.lookForChanges = (parts) => unless(() => real.lookForChanges(parts), undefined)
+  const applyChangedOrgs: typeof real.applyChangedOrgs = (parts) =>
+    unless(() => real.applyChangedOrgs(parts), undefined)
   const compareLoaded: typeof real.compareLoaded = (parts) => unless(() => real.compareLoaded(parts), undefined)
-  return { ...real, lookForChanges, compareLoaded }
+  return { ...real, applyChangedOrgs, compareLoaded } satisfies typeof real
 })
 
 const same = (database: Database): Database => database

@@ -1,7 +1,7 @@
 import type { AgentId, OrgId } from '../../src/domain/ids.ts'
 import { instant, later, type Instant } from '../../src/domain/instant.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../../src/executors/executor.ts'
-import { settleByToken } from '../../src/service/run-actions.ts'
+import { settleByToken } from '../../src/features/runs/service.ts'
 import type { Performance } from './journal.ts'
 import { aliveNodes, hasBudget, type SimulatedNode, type World } from './shapes.ts'
 

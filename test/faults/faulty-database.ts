@@ -1,7 +1,14 @@
 import type { Instant } from '../../src/domain/instant.ts'
 import { PRESENT } from '../../src/platform/db/clock.ts'
-import type { Connection, Database, Row, SqlValue, Transaction, TransactionOptions } from '../../src/store/database.ts'
-import { DatabaseError, type RefusalCode } from '../../src/platform/db/database-error.ts'
+import type {
+  Connection,
+  Database,
+  Row,
+  SqlValue,
+  Transaction,
+  TransactionOptions,
+} from '../../src/platform/db/database.ts'
+import { DatabaseError, type DatabaseErrorCode } from '../../src/platform/db/database-error.ts'
 import { unpackEvents } from '../../src/engine/transaction/history-store.ts'
 import type { FaultKind, StoreFault } from './faults.ts'
 import type { Quiet } from './quiet.ts'
@@ -147,7 +154,7 @@ interface Breach {
   readonly statement: number
 }
 
-const CODES: Partial<Record<Armed, RefusalCode>> = {
+const CODES: Partial<Record<Armed, DatabaseErrorCode>> = {
   connection_cut: 'connection_lost',
   conflict: 'conflict',
   timed_out: 'timed_out',

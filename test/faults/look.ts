@@ -1,5 +1,5 @@
 import { later } from '../../src/domain/instant.ts'
-import { loadTurnWriter, loadVersion } from '../../src/engine/transaction/history-store.ts'
+import { loadTransactionWriter, loadVersion } from '../../src/engine/transaction/history-store.ts'
 import { expectKnownAttempts, expectTrueMemory, isAt } from './checks/memory.ts'
 import { expectNoDeadHolders } from './checks/holders.ts'
 import { expectAnswers } from './checks/answers.ts'
@@ -32,8 +32,8 @@ export async function expectChangesHeard(world: World): Promise<void> {
   const { clock, quiet, database } = world
   await clock.moveTo(later(clock.now(), POLLED_MS), quiet.settled)
   for (const { name, parts, isFrozen } of aliveNodes(world))
-    for (const [orgId, office] of parts.offices) {
-      const [memory, newest] = [office.memory(), await loadVersion(database, orgId)]
+    for (const [orgId, office] of parts.actors) {
+      const [memory, newest] = [office.loaded(), await loadVersion(database, orgId)]
       demand(
         isFrozen() || memory === null || isAt(memory, newest),
         'changes_are_heard',
@@ -45,11 +45,11 @@ export async function expectChangesHeard(world: World): Promise<void> {
 /** Nobody goes on with a memory that ends with a turn which the server has lost. */
 export async function expectOnRecord(world: World): Promise<void> {
   for (const { name, parts } of aliveNodes(world))
-    for (const [orgId, office] of parts.offices) {
-      const memory = office.memory()
+    for (const [orgId, office] of parts.actors) {
+      const memory = office.loaded()
       if (memory === null || memory.isUnsettled || memory.version === 0) continue
       const { version, newest } = memory
-      const writer = await world.database.transaction((tx) => loadTurnWriter(tx, { orgId, no: version }))
+      const writer = await world.database.transaction((tx) => loadTransactionWriter(tx, { orgId, no: version }))
       demand(
         writer?.nodeId === newest.writer && writer.at === newest.at,
         'memory_is_on_record',
@@ -59,7 +59,7 @@ export async function expectOnRecord(world: World): Promise<void> {
 }
 
 async function lookInto(world: World, node: SimulatedNode, { id }: SimulatedOrg): Promise<void> {
-  const office = node.parts.officeOf(id)
+  const office = node.parts.actorOf(id)
   office.wake()
   await world.quiet.settled()
   await expectTrueMemory(world, node, id)

@@ -1,7 +1,7 @@
 import type * as reports from '../../src/domain/run/reports.ts'
-import type * as turns from '../../src/service/turn/turn.ts'
+import type * as turns from '../../src/engine/transaction/transaction.ts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { askedSeed } from '../support/seeds.ts'
 import { firstToCatch } from './mutants/catching.ts'
@@ -16,14 +16,14 @@ vi.mock('../../src/domain/run/reports.ts', async (original) => {
   const real = await original<typeof reports>()
   const decideReport: typeof real.decideReport = (run, reported) =>
     wrong.now === 'report' && run.attemptId !== null ? { kind: 'apply' } : real.decideReport(run, reported)
-  return { ...real, decideReport }
+  return { ...real, decideReport } satisfies typeof real
 })
 
-vi.mock('../../src/service/turn/turn.ts', async (original) => {
+vi.mock('../../src/engine/transaction/transaction.ts', async (original) => {
   const real = await original<typeof turns>()
-  const wasKept: typeof real.wasKept = (ctx, orgId, turn) =>
-    wrong.now === 'kept' ? Promise.resolve(false) : real.wasKept(ctx, orgId, turn)
-  return { ...real, wasKept }
+  const wasCommitted: typeof real.wasCommitted = (ctx, orgId, turn) =>
+    wrong.now === 'kept' ? Promise.resolve(false) : real.wasCommitted(ctx, orgId, turn)
+  return { ...real, wasCommitted } satisfies typeof real
 })
 
 const SERVICE_MUTANTS: readonly (Omit<Mutant, 'mutate'> & { readonly wrong: string })[] = [

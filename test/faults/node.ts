@@ -1,18 +1,18 @@
 import { attemptId, runId, type AgentId, type RunId } from '../../src/domain/ids.ts'
 import { instant, later, type Instant } from '../../src/domain/instant.ts'
-import { loadOrgMemory, lookForChanges } from '../../src/engine/changes.ts'
-import { firePass, leasePass, watchPass } from '../../src/engine/loops.ts'
-import { cardOf, createNodeParts } from '../../src/engine/node.ts'
+import { loadAndPublish, applyChangedOrgs } from '../../src/engine/loops/changes.ts'
+import { firePass, leasePass, watchPass } from '../../src/engine/loops/loops.ts'
+import { nodeRecordOf, createNodeParts } from '../../src/engine/node.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
 import { limitOrgs } from '../../src/engine/org-limits.ts'
-import { createDatabaseClock } from '../../src/service/clock.ts'
+import { createDatabaseClock } from '../../src/engine/clock.ts'
 import { newId, type IdKind } from '../../src/engine/ids.ts'
-import { readLaneRules } from '../../src/service/lanes.ts'
-import type { Live } from '../../src/service/live-port.ts'
-import { joinNodes } from '../../src/service/membership.ts'
-import type { Ports } from '../../src/service/ports.ts'
+import { loadLaneRules } from '../../src/features/lanes/service.ts'
+import type { LiveRuns } from '../../src/engine/live-port.ts'
+import { joinDeployment } from '../../src/features/nodes/membership.ts'
+import type { Ports } from '../../src/engine/ports.ts'
 import type { EngineSettings } from '../../src/features/config/settings.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { executorsFor } from './executors.ts'
 import { createFaultyDatabase } from './faulty-database.ts'
@@ -77,7 +77,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
   const parts = partsOf(world, { wishes, database, random, node: () => node })
   const ports: Ports = {
     database,
-    turns: parts.turns,
+    commands: parts.commands,
     clock: parts.ctx.clock,
     newId: idsFrom(random),
     settings: wishes.settings,
@@ -118,7 +118,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
       clock.forget(node)
     },
   }
-  parts.hearers.add((orgId, turn) => {
+  parts.listeners.add((orgId, turn) => {
     const key = `${wishes.name} ${orgId}`
     const heard = journal.heard.get(key)
     if (heard === undefined) journal.heard.set(key, [turn.no])
@@ -154,7 +154,7 @@ function partsOf(world: World, { wishes, database, random, node }: Making): Node
   const parts: NodeParts = createNodeParts({
     database,
     clock: serverClock,
-    chance: {
+    randomSource: {
       random: random.next,
       newRunId: (kind, now) => runId(makeId(kind, now)),
       newAttemptId: (now) => attemptId(makeId('attempt', now)),
@@ -171,11 +171,11 @@ function partsOf(world: World, { wishes, database, random, node }: Making): Node
     },
     sleep: (ms, signal) => sleepBy(world, node(), { ms, signal }),
     random: random.next,
-    load: (orgId) => loadOrgMemory(parts, database, orgId),
-    turnLimits: world.turnLimits,
+    load: (orgId) => loadAndPublish(parts, database, orgId),
+    transactionLimits: world.turnLimits,
     after: (ms, call) => clock.at(later(clock.now(), Math.ceil(ms)), node(), call),
     // Soon after the moment: what becomes due meanwhile is done in the same turn, or was done by somebody else.
-    ringAt: (at, ring) => {
+    callAt: (at, ring) => {
       const inMs = at - serverClock.now()
       return clock.at(later(clock.now(), inMs > 0 ? inMs + random.int(0, LATE_MS) : 1), node(), ring)
     },
@@ -210,9 +210,9 @@ function sleepBy(
   })
 }
 
-const liveOf = (parts: NodeParts): Live => ({
-  stateOf: (orgId, id) => parts.offices.get(orgId)?.memory()?.desk.runs.get(id)?.state,
-  positionOf: (orgId, id: RunId) => parts.offices.get(orgId)?.memory()?.lineUp.positionOf(id) ?? null,
+const liveOf = (parts: NodeParts): LiveRuns => ({
+  stateOf: (orgId, id) => parts.actors.get(orgId)?.loaded()?.state.runs.get(id)?.state,
+  positionOf: (orgId, id: RunId) => parts.actors.get(orgId)?.loaded()?.readyQueue.positionOf(id) ?? null,
   explain: () => null,
 })
 
@@ -222,7 +222,7 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
   const { parts, ports } = node
   const leaseMs = (): number => ports.settings().node.leaseMs
   const watch = pacemaker(node, async () => {
-    const rules = await readLaneRules(ports)
+    const rules = await loadLaneRules(ports)
     const { sizes } = rules
     for (const [name, size] of sizes) node.largestLanes.set(name, Math.max(size, node.largestLanes.get(name) ?? 0))
     await watchPass(parts, () => Promise.resolve({ ...rules, hasManyOrgs: world.orgs.length > 1 }))
@@ -241,14 +241,14 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
   }
   const jitter = (): number => WATCH_EVERY_MS * (0.5 + random.next())
   parts.state.joinedAt = world.serverNow()
-  void joinNodes(parts.ctx.database, cardOf(parts), leaseMs()).catch(() => undefined)
+  void joinDeployment(parts.ctx.database, nodeRecordOf(parts), leaseMs()).catch(() => undefined)
   again(jitter, () => {
     watch()
     fire()
   })
   again(() => ports.settings().node.renewMs, renew)
   watch()
-  return pacemaker(node, () => lookForChanges(parts))
+  return pacemaker(node, () => applyChangedOrgs(parts))
 }
 
 /** A pass is called again only when the last one is over; one that fails is health's business, and is called again. */

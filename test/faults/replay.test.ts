@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { askedSeed } from '../support/seeds.ts'
 import { PATIENCE_MS, runSeed } from './run-seeds.ts'

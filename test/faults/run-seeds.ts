@@ -1,5 +1,5 @@
 import type { RunState } from '../../src/domain/run/run-machine.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { countsLine } from '../support/seeds.ts'
 import { Violation } from '../support/violation.ts'
 import { checkWorld } from './checks/world.ts'

@@ -1,4 +1,4 @@
-import type { Row, SqlValue, Transaction } from '../../src/store/database.ts'
+import type { Row, SqlValue, Transaction } from '../../src/platform/db/database.ts'
 
 /** How a statement is carried out. */
 export type Statement = (text: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>

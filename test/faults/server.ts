@@ -1,5 +1,5 @@
 import { instant, later, type Instant } from '../../src/domain/instant.ts'
-import type { Row, SqlValue } from '../../src/store/database.ts'
+import type { Row, SqlValue } from '../../src/platform/db/database.ts'
 import type { Owner } from './clock.ts'
 import type { Lock } from './faulty-database.ts'
 import type { World } from './shapes.ts'

@@ -1,11 +1,11 @@
 import type { AgentId, OrgId, RunId } from '../../src/domain/ids.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
-import type { Live } from '../../src/service/live-port.ts'
-import type { Ports } from '../../src/service/ports.ts'
+import type { LiveRuns } from '../../src/engine/live-port.ts'
+import type { Ports } from '../../src/engine/ports.ts'
 import type { EngineSettings } from '../../src/features/config/settings.ts'
-import type { TurnLimits } from '../../src/service/turn/turn-limits.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { TransactionLimits } from '../../src/engine/transaction/limits.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import type { Random } from '../simulation/random.ts'
 import type { HandClock, Owner } from './clock.ts'
 import type { FaultyDatabase, NodeState } from './faulty-database.ts'
@@ -83,7 +83,7 @@ export interface World {
   talk: { readonly org: number; readonly session: number; readonly sender: string }
   settings: EngineSettings
   /** How much one turn may do. */
-  readonly turnLimits: TurnLimits
+  readonly turnLimits: TransactionLimits
   /** Since when traffic has ended: what executes now succeeds at once, and nothing goes wrong any more. */
   calmSince: Instant | null
 }
@@ -101,7 +101,7 @@ export interface SimulatedNode extends Owner {
   readonly name: string
   readonly parts: NodeParts
   readonly ports: Ports
-  readonly live: Live
+  readonly live: LiveRuns
   readonly faulty: FaultyDatabase
   state: NodeState
   /** How many attempts its executors work on, by lane. */

@@ -1,8 +1,8 @@
 import { later, type Instant } from '../../src/domain/instant.ts'
-import { createBudget } from '../../src/service/budgets.ts'
-import { leaveNodes } from '../../src/service/membership.ts'
-import { disableSchedule } from '../../src/service/schedules.ts'
-import { changeSession } from '../../src/service/sessions-view.ts'
+import { createBudget } from '../../src/features/budgets/service.ts'
+import { leaveDeployment } from '../../src/features/nodes/membership.ts'
+import { disableSchedule } from '../../src/features/schedules/service.ts'
+import { updateSession } from '../../src/features/sessions/view.ts'
 import { demand } from './checks/invariants.ts'
 import { expectChangesHeard, look } from './look.ts'
 import { startTogether } from './start-together.ts'
@@ -38,7 +38,7 @@ async function begin(world: World): Promise<void> {
   for (const org of world.orgs) {
     for (const { key, maxConcurrent } of org.sessions)
       world.ask({ kind: 'session_rules', orgId: org.id, node, mark: null }, async () => {
-        await changeSession(node.ports, { orgId: org.id, principal: null, key }, { max_concurrent: maxConcurrent })
+        await updateSession(node.ports, { orgId: org.id, principal: null, key }, { max_concurrent: maxConcurrent })
         return null
       })
     makeSchedule({ world, org, node }, true)
@@ -164,7 +164,7 @@ function drainSomething(world: World): void {
   })
   clock.at(later(clock.now(), 5_000), node, () => {
     parts.state.stopped = true
-    void leaveNodes(parts.ctx.database, parts.id())
+    void leaveDeployment(parts.ctx.database, parts.id())
       .catch(() => undefined)
       .finally(node.die)
   })
@@ -183,7 +183,7 @@ async function comeToRest(world: World): Promise<void> {
     if (!(await isAtRest(world))) continue
     await expectChangesHeard(world)
     // Everybody hears of the last turn, too.
-    for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.officeOf(id).wake()
+    for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.actorOf(id).wake()
     await world.quiet.settled()
     return
   }
@@ -227,7 +227,7 @@ function widenLanes(world: World): void {
     if (state === 'gone') continue
     for (const [lane, size] of world.settings.lanes.byName) largestLanes.set(lane, size)
     parts.lanes.resize(world.settings.lanes.byName)
-    for (const office of parts.offices.values()) office.refresh()
+    for (const office of parts.actors.values()) office.refresh()
   }
 }
 

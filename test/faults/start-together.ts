@@ -25,14 +25,14 @@ export async function startTogether(world: World): Promise<void> {
     await quiet.settled()
   }
   await clock.moveTo(later(clock.now(), ANSWERED_MS), quiet.settled)
-  const { lanes, offices, ctx } = node.parts
+  const { lanes, actors: offices, ctx } = node.parts
   const lane = laneName(QUIET_LANE)
   const versions = await loadVersions(world.database)
   for (const { id } of [first, second]) {
-    const memory = offices.get(id)?.memory()
+    const memory = offices.get(id)?.loaded()
     if (node.state !== 'alive' || !lanes.hasRoom(lane, id) || memory?.version !== versions.get(id)) continue
     const at = { now: ctx.clock.now(), lane: { name: lane, size: 1, held: 0 }, catchup: { inFlight: 0, limit: 1 } }
-    const next = memory?.lineUp.next(at)
+    const next = memory?.readyQueue.next(at)
     demand(!next, 'starts_on_time', () => `${node.name} has room in ${lane} and ${next?.id ?? ''} of ${id} for it`)
   }
 }

@@ -1,5 +1,5 @@
 import { ErrGatewayBusy } from '../../src/api/refusals.ts'
-import type { ScheduleInput } from '../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../src/features/schedules/schema.ts'
 import { sessionKey } from '../../src/domain/ids.ts'
 import { earlier, formatInstant, later, type Instant } from '../../src/domain/instant.ts'
 import {
@@ -8,25 +8,23 @@ import {
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
 } from '../../src/domain/schedule/rules.ts'
-import { SESSION_MODES } from '../../src/core/session/session-rules.ts'
-import { changeAgent } from '../../src/service/agents.ts'
-import { setLane } from '../../src/service/lanes.ts'
-import { sendMessage, stopWork } from '../../src/service/messages.ts'
-import { cancelRunById, retryRun, runScheduleNow } from '../../src/service/run-actions.ts'
+import { SESSION_MODES } from '../../src/domain/session/session.ts'
+import { updateAgent } from '../../src/features/agents/service.ts'
+import { setLane } from '../../src/features/lanes/service.ts'
+import { sendMessage, stopSessionCommand } from '../../src/features/sessions/service.ts'
+import { cancelRunById, retryRun, runScheduleNow } from '../../src/features/runs/service.ts'
 import {
-  changeSchedule,
+  updateSchedule,
   createSchedule,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
-} from '../../src/service/schedules.ts'
-import { changeSession } from '../../src/service/sessions-view.ts'
+} from '../../src/features/schedules/service.ts'
+import { updateSession } from '../../src/features/sessions/view.ts'
 import { parseSettings } from '../../src/features/config/settings.ts'
-import { submitBatch } from '../../src/service/task-batch.ts'
-import { submitTask } from '../../src/service/tasks.ts'
+import { submitBatch, submitTask } from '../../src/features/tasks/service.ts'
 import type { Random } from '../simulation/random.ts'
-import type { SimulatedNode } from './shapes.ts'
-import type { SimulatedOrg, SimulatedSchedule, World } from './shapes.ts'
+import type { SimulatedNode, SimulatedOrg, SimulatedSchedule, World } from './shapes.ts'
 
 /** Where an operation happens. */
 interface Place {
@@ -198,7 +196,7 @@ function stop(place: Place, how: 'stop' | 'stopall' | 'reset'): void {
   const { world, org, node } = place
   const { key } = world.random.one(org.sessions)
   world.ask(about(place, how), async () => {
-    await node.ports.turns.take(stopWork(caller(place), sessionKey(key), { how }))
+    await node.ports.commands.execute(stopSessionCommand(caller(place), sessionKey(key), { how }))
     return null
   })
 }
@@ -279,7 +277,7 @@ function editSchedule(place: Place): void {
   const { random } = world
   const change: ScheduleInput = random.chance(0.3) ? { every_seconds: random.int(1, 8) } : rulesOf(random)
   world.ask(about(place, 'schedule_rules'), async () => {
-    await changeSchedule(node.ports, caller(place), { id, change })
+    await updateSchedule(node.ports, caller(place), { id, change })
     return null
   })
 }
@@ -317,7 +315,7 @@ function editSession(place: Place): void {
     max_concurrent: session.isFixed ? session.maxConcurrent : random.int(1, 3),
   }
   world.ask(about(place, 'session_rules'), async () => {
-    await changeSession(node.ports, { ...caller(place), key: session.key }, change)
+    await updateSession(node.ports, { ...caller(place), key: session.key }, change)
     return null
   })
 }
@@ -329,7 +327,7 @@ function editAgent(place: Place): void {
   if (agent === undefined) return
   const change = { max_concurrent: random.one([null, 1, 2]), timeout_seconds: random.int(4, 14) }
   world.ask(about(place, 'agent_rules'), async () => {
-    await changeAgent(node.ports, caller(place), { id: agent.id, change })
+    await updateAgent(node.ports, caller(place), { id: agent.id, change })
     return null
   })
 }
@@ -354,7 +352,7 @@ function changeSettings({ world, node }: Place): void {
     const read = parseSettings(change, world.settings)
     if (read.ok) world.settings = read.value
     for (const one of world.nodes)
-      if (one.state !== 'gone') for (const office of one.parts.offices.values()) office.refresh()
+      if (one.state !== 'gone') for (const office of one.parts.actors.values()) office.refresh()
     return Promise.resolve(null)
   })
 }

@@ -3,9 +3,9 @@ import { agentId, orgId, type RunId } from '../../src/domain/ids.ts'
 import { formatInstant, instant, later } from '../../src/domain/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/domain/run/retry-policy.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../../src/features/config/settings.ts'
-import type { TurnLimits } from '../../src/service/turn/turn-limits.ts'
+import type { TransactionLimits } from '../../src/engine/transaction/limits.ts'
 import { insertAgents, type AgentRow } from '../../src/features/agents/store.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { ensureOrg } from '../../src/features/access/orgs-store.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { createHandClock } from './clock.ts'
@@ -118,7 +118,7 @@ function orgOf(random: Random, name: string): SimulatedOrg {
 }
 
 /** So much in a turn and no more. The stopwatch counts how often it is asked, since no time passes in a turn here. */
-const limitsOf = (maxChanges: number): TurnLimits => ({
+const limitsOf = (maxChanges: number): TransactionLimits => ({
   maxChanges,
   stopwatch: () => {
     let asked = 0

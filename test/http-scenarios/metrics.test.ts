@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Handler } from '../../src/executors/in-process/execute.ts'
-import { METRICS, UNPREFIXED } from '../../src/metrics/catalogue.ts'
+import { METRICS, UNPREFIXED } from '../../src/server/metrics/catalogue.ts'
 import { json, startPeer } from '../platform/outbound/peer.ts'
 import { missSeconds } from '../scenarios/downtime.ts'
 import { createStage } from '../scenarios/stage.ts'

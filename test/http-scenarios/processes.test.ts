@@ -67,7 +67,7 @@ describe.concurrent('13: draining over HTTP', () => {
     const ids = await sendEach(old, chat('s'), ['gate', 'waiting'])
     await inState(old, ids[0] ?? '', 'running')
     old.served.signal('SIGTERM')
-    await logged(old.served, { msg: 'Draining: no new work, what runs may end' })
+    await logged(old.served, { msg: 'Draining: no new work, active runs may finish' })
     const target = `/api/v1/sessions/${encodeURIComponent(chat('s'))}/messages`
     const refusal = await old.raw('POST', target, { body: { text: 'new' } })
     expect([refusal.status, refusal.body['code']]).toEqual([503, 'DRAINING'])
@@ -188,7 +188,7 @@ describe.concurrent('SIGHUP', () => {
 
     writeFileSync(file, 'lanes: { main: 3 }\nsessions: { cap: -1 }\n')
     server.served.signal('SIGHUP')
-    await logged(server.served, { msg: 'The configuration file is refused; the configuration in force stays' })
+    await logged(server.served, { msg: 'The configuration file is invalid; keeping the current configuration' })
     expect(await server.client.config.get()).toEqual(before)
     expect(before.values).toMatchObject({ 'lanes.main': { value: 2, source: 'file' } })
     expect(await running()).toBe(2)

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
-import type { CronJob, CronRunEntry } from '../../src/contract/rpc/cron.ts'
+import type { CronJob, CronRunEntry } from '../../src/server/rpc/schema.ts'
 import { createStage } from '../scenarios/stage.ts'
 import { chat, eventually, send } from '../scenarios/support.ts'
 import { scenario, type Remote } from './world.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import { startModelServer, type ModelServer, type Speaking } from '../executors/model-server.ts'
 import { createCheckedClient, surfaceOf } from '../http-scenarios/remote.ts'
 import type { Surface } from '../scenarios/both/world.ts'
@@ -275,7 +275,7 @@ describe.concurrent('a model that fails', () => {
         ['executor_http_5xx', 'overloaded'],
         [
           'executor_http_4xx',
-          expect.stringMatching(/^the server answered 429: slow down \(it is tried again under retry_policy; /),
+          expect.stringMatching(/^the server answered 429: slow down \(it is retried under retry_policy; /),
         ],
         [null, null],
       ])

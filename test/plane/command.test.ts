@@ -56,7 +56,7 @@ describe.concurrent('an agent that is a program of this machine', () => {
     const { run_id: id } = await send(node, chat('ann', 'failing'), 'Hello')
     expect(await ended(node, id)).toMatchObject({
       ...{ status: 'failed', error_code: 'command_failed', attempt: 1, reason: 'retries_exhausted' },
-      error_message: '/bin/sh ended with exit code 4: no ink left',
+      error_message: '/bin/sh exited with code 4: no ink left',
     })
   })
 

@@ -53,8 +53,8 @@ const masked = (text: string): string =>
   text
     .replaceAll(/\b(?:run|sch)_\w+/g, (id) => `${id.slice(0, 4)}…`)
     .replaceAll(/^ {2}\d{4}-.*$/gm, '  …')
-    .replaceAll(/^(it took +).*?,/gm, '$1… ms,')
-    .replaceAll(/(days: |, tokens |at most )\d+(?= runs| \(|\))/g, '$1…')
+    .replaceAll(/^(last duration +).*?,/gm, '$1… ms,')
+    .replaceAll(/(days: |, tokens |max )\d+(?= runs| \(|\))/g, '$1…')
     .trimEnd()
 
 /** A line of nothing but dots stands for any lines. */
@@ -114,7 +114,7 @@ describe('the guide from a conversation to a schedule', () => {
       '/schedule yes\n/schedule every 2 hours\n/schedule yes\n/schedule yes\n/schedule now and then\n',
     )
     expect(said).toMatch(
-      /^Nothing was shown that could be made[^]*Every 2 hours[^]*Nothing was made yet: \/schedule yes makes it\.\nsch_\w+ is made: Every 2 hours\. Next run: [^]*Nothing was shown that could be made[^]*\/schedule "now" is not understood/,
+      /^There is no draft to create[^]*Every 2 hours[^]*Nothing was created yet\. Type \/schedule yes to create it\.\nCreated sch_\w+: Every 2 hours\. Next run: [^]*There is no draft to create[^]*\/schedule "now" is not understood/,
     )
     expect(said).toContain('exit code 1')
   })
@@ -122,10 +122,10 @@ describe('the guide from a conversation to a schedule', () => {
   it('says what is wrong', async () => {
     expect(await type('runs schedule run_none --when "every day at 9"')).toContain('There is no run run_none')
     expect(await type('runs schedule agent:writer:cli:direct:me --keep length,wish-7 --dry-run')).toMatch(
-      /--keep .*is not among those proposed[^]*allowed: format, length, language, wish-1/,
+      /--keep .*is not a proposed requirement[^]*allowed: format, length, language, wish-1/,
     )
     expect(await type('runs schedule agent:writer:cli:direct:me --when "every day at 9" --cron "0 9 * * *"')).toBe(
-      '--when says it in words; give one of --when, --cron, --every, --at and --rrule\nexit code 2\n',
+      'Only one of --when, --cron, --every, --at and --rrule is allowed\nexit code 2\n',
     )
   })
 })

@@ -60,7 +60,7 @@ describe.concurrent('mail', () => {
       expect(ops).toMatchObject({ kind: 'email', url: null, alerts: false, quiet_hours: null })
       const tested = await node.client.targets.test(ops.id)
       expect([tested.delivered, tested.status_code]).toEqual([true, 250])
-      expect(peer.mails[0]?.headers['subject']).toBe('[ops] A test of this target')
+      expect(peer.mails[0]?.headers['subject']).toBe('[ops] Test message')
 
       peer.refuseWith({ code: 451, words: 'come back later' })
       const run = await runFor(node, ops.id)

@@ -46,11 +46,11 @@ async function fromTheCommandLine(node: Remote, data: string): Promise<void> {
   await expect(callHook(`${node.url}${path}`, SECRET, { text: 'x' })).rejects.toThrow('400')
   const changed = await type(data, ['channels', 'update', id, '--lane', 'cron', '--unset', 'session'])
   expect([changed.code, changed.stdout]).toEqual([0, expect.stringMatching(/session +main[\s\S]+lane +cron/)])
-  expect(await type(data, ['channels', 'test', id])).toMatchObject({ code: 0, stdout: `${id} is known.\n` })
+  expect(await type(data, ['channels', 'test', id])).toMatchObject({ code: 0, stdout: `${id}: the token works.\n` })
   expect((await type(data, ['channels', 'disable', id])).stdout).toBe(`${id} is disabled.\n`)
   expect((await type(data, ['channels', 'list'])).stdout).toMatch(new RegExp(`${id} +cli +hook +paused`))
   expect((await type(data, ['channels', 'update', id, '--mode', 'polling'])).stderr).toContain('--mode')
-  expect((await type(data, ['channels', 'delete', id])).stdout).toBe(`${id} is deleted.\n`)
+  expect((await type(data, ['channels', 'delete', id])).stdout).toBe(`Deleted ${id}.\n`)
   expect((await type(data, ['channels', 'get', id])).code).toBe(1)
 }
 

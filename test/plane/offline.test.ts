@@ -5,11 +5,11 @@ import type { RunView } from '../../src/features/runs/schema.ts'
 import type { ClaimAnswer } from '../../src/features/workers/schema.ts'
 import { attemptId, runId } from '../../src/domain/ids.ts'
 import { DAY_MS, later } from '../../src/domain/instant.ts'
-import { createLive, createLiveWork } from '../../src/engine/live.ts'
-import { firePass } from '../../src/engine/loops.ts'
+import { createLiveRuns, createLiveWork } from '../../src/engine/live.ts'
+import { firePass } from '../../src/engine/loops/loops.ts'
 import { createNodeParts } from '../../src/engine/node.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
-import { loadMemory } from '../../src/service/turn/recall.ts'
+import { loadOrgState } from '../../src/engine/org-state/load.ts'
 import { insertNode } from '../../src/features/nodes/store.ts'
 import { createHttpWorld, type HttpWorld } from '../server/support.ts'
 
@@ -25,8 +25,8 @@ beforeAll(async () => {
   const { services } = world
   parts = createNodeParts({
     database: services.db,
-    clock: { now: () => services.now, counter: () => services.now, hear: () => undefined },
-    chance: {
+    clock: { now: () => services.now, counter: () => services.now, sync: () => undefined },
+    randomSource: {
       random: () => 0.5,
       newRunId: () => runId(count('run')),
       newAttemptId: () => attemptId(count('att')),
@@ -34,21 +34,25 @@ beforeAll(async () => {
     ...{ newNodeId: () => 'nod_1', newToken: () => count('token'), settings: () => services.settings },
     ...{ executors: new Map(), estimate: null, channels: { turn: 'turn', plan: 'plan' }, program: 'test' },
     ...{ log: () => undefined, sleep: () => Promise.resolve(), random: () => 0.5 },
-    load: (orgId) => loadMemory(services.db, parts.facts, orgId),
-    ...{ hearClock: () => services.now, ringAt: () => () => undefined },
+    load: (orgId) => loadOrgState(services.db, parts.capabilities, orgId),
+    ...{ syncClock: () => services.now, callAt: () => () => undefined },
   })
   await insertNode(services.db, {
     ...{ id: 'nod_1', startedAt: services.now, leaseUntil: later(services.now, DAY_MS), draining: false, lost: false },
     ...{ executors: [], lanes: {}, program: 'test' },
   })
   world.change({
-    ...{ ports: { ...services.ports, turns: parts.turns }, live: createLive(parts), work: createLiveWork(parts) },
-    workers: { wait: parts.workers.wait, say: () => undefined },
+    ...{
+      ports: { ...services.ports, commands: parts.commands },
+      live: createLiveRuns(parts),
+      work: createLiveWork(parts),
+    },
+    workers: { wait: parts.workers.wait, publish: () => undefined },
   })
 }, 60_000)
 
 afterAll(async () => {
-  for (const office of parts.offices.values()) await office.close()
+  for (const office of parts.actors.values()) await office.close()
   await world.close()
 })
 
@@ -81,8 +85,8 @@ const times = (n: number, text: string): readonly string[] => Array.from({ lengt
 async function putOff(id: string, ms: number): Promise<void> {
   const at = new Date(world.services.now + ms).toISOString()
   await world.services.db.query('update schedule set next_run_at = $2::timestamptz where id = $1', [id, at])
-  for (const office of parts.offices.values()) await office.close()
-  parts.offices.clear()
+  for (const office of parts.actors.values()) await office.close()
+  parts.actors.clear()
 }
 
 /** One second of the engine: what is due is decided. */
@@ -93,7 +97,7 @@ async function second(): Promise<void> {
 
 async function fire(): Promise<void> {
   await firePass(parts)
-  for (const office of parts.offices.values()) await office.idle()
+  for (const office of parts.actors.values()) await office.idle()
 }
 
 /** A worker does whatever there is, until a few seconds have brought nothing more. */

@@ -89,7 +89,7 @@ async function talkInGroup(node: Remote, bot: BotApi, agent: ReturnType<typeof c
   agent.open()
   await eventually(() => expect(heard()).toHaveLength(4))
   bot.write(inGroup(GROUP, ben, '/stopall@esc_bot'))
-  await eventually(() => expect(bot.shown(GROUP)).toContain('Stopped: 1. Not begun any more: 0.'))
+  await eventually(() => expect(bot.shown(GROUP)).toContain('Stopped: 1. Removed from the queue: 0.'))
   await eventually(() => expect(bot.shown(GROUP).filter((text) => text.startsWith('You said'))).toHaveLength(3))
   expect([agent.most(), bot.shown(-100_777)]).toEqual([3, []])
 }
@@ -155,12 +155,14 @@ describe('a bot of Telegram', () => {
       expect([bot.seen.size, agent.most()]).toEqual([2, 1])
 
       bot.write(dm(ANN, '/stop'))
-      await eventually(() => expect(bot.shown(ANN)).toContain('Stopped: 1. Not begun any more: 0.'))
+      await eventually(() => expect(bot.shown(ANN)).toContain('Stopped: 1. Removed from the queue: 0.'))
       // The placeholder goes without a word about an error, and the next message is begun.
       await eventually(() => expect(agent.said).toEqual(['hold 1', 'hold 2']))
       await eventually(() => expect(bot.seen.size).toBe(1))
       agent.open()
-      await eventually(() => expect(bot.shown(ANN)).toEqual(['Stopped: 1. Not begun any more: 0.', 'You said: hold 2']))
+      await eventually(() =>
+        expect(bot.shown(ANN)).toEqual(['Stopped: 1. Removed from the queue: 0.', 'You said: hold 2']),
+      )
       const stopped = (await runsIn(node, `agent:worker:tg:dm:${ANN}`)).map(({ status }) => status)
       expect(stopped).toEqual(['success', 'cancelled'])
     }),

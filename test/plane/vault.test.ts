@@ -4,17 +4,16 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_ORG } from '../../src/domain/access/access.ts'
 import { later } from '../../src/domain/instant.ts'
-import { rotateKey } from '../../src/service/secret/rotation.ts'
-import { createSecret, findSecrets } from '../../src/service/secret/secrets.ts'
-import { exposeSecrets } from '../../src/service/secret/use.ts'
+import { createSecret, findSecrets, rotateKey } from '../../src/features/secrets/service.ts'
+import { exposeSecrets } from '../../src/features/secrets/use.ts'
 import {
   getSigningSecret,
   rotateSecret,
   sealSigningSecrets,
-  secretsOf,
-} from '../../src/service/target/signing-secret.ts'
-import { openVault } from '../../src/service/secret/vault.ts'
-import type { Vault } from '../../src/service/secret/vault-port.ts'
+  loadSigningTexts,
+} from '../../src/features/targets/signing-secret.ts'
+import { openVault } from '../../src/features/secrets/vault.ts'
+import type { Vault } from '../../src/features/secrets/vault-port.ts'
 import { insertNode } from '../../src/features/nodes/store.ts'
 import { ensureOrg } from '../../src/features/access/orgs-store.ts'
 import { createServiceWorld, type ServiceWorld } from '../features/database/world.ts'
@@ -45,7 +44,7 @@ beforeEach(() =>
 /** A vault as a node opens it: with a key of the environment, or with a file. */
 const open = (source: { environment?: string; file?: string }, alone = false): Promise<Vault> =>
   openVault({
-    ...{ database: world.db, now: () => world.now, alone, nodeId: () => 'nod_self' },
+    ...{ database: world.db, now: () => world.now, isEmbedded: alone, nodeId: () => 'nod_self' },
     source: { environment: source.environment ?? null, file: source.file ?? null },
   })
 const portsWith = (vault: Vault): ServiceWorld['ports'] => ({ ...world.ports, vault })
@@ -126,7 +125,7 @@ describe('the key', () => {
     await expect(open({ file }, true)).rejects.toThrow(`chmod 600 ${file}`)
     writeFileSync(file, '# nothing\n', { mode: 0o600 })
     chmodSync(file, 0o600)
-    await expect(open({ file }, true)).rejects.toThrow('holds no key')
+    await expect(open({ file }, true)).rejects.toThrow('contains no key')
   })
 
   it('of another node is refused at the start, saying what to do', async () => {
@@ -135,7 +134,7 @@ describe('the key', () => {
     await expect(open({ environment: NEW })).resolves.toBeDefined()
     const late = await open({ environment: NEW })
     const sealed = await first.seal(VALUE, PLACE)
-    await expect(open({ environment: NEW })).rejects.toThrow(`sealed with key ${id}, and this node has`)
+    await expect(open({ environment: NEW })).rejects.toThrow(`encrypted with key ${id}, and this node has`)
     await expect(open({})).rejects.toThrow('this node has no key: give it that key as ESCAPEMENT_SECRET_KEY')
     await expect(open({ environment: `${NEW},${OLD}` })).resolves.toBeDefined()
     // Whoever was started before anything was sealed is told when it matters.
@@ -165,7 +164,7 @@ describe('rotation', () => {
     const done = await rotateKey(portsWith(vault), { ...world.caller, orgId: OPERATOR_ORG }, {})
     expect(done).toMatchObject({ sealed_anew: 106, failed: [], previous_key_id: before.vault.keyIds()[0] })
     const alone = portsWith(await open({ environment: NEW }))
-    expect(await secretsOf(alone, { orgId: ORG, now: world.now })).toEqual([signing.secret])
+    expect(await loadSigningTexts(alone, { orgId: ORG, now: world.now })).toEqual([signing.secret])
     const opened = await exposeSecrets(alone, ORG, { names: ['N104', 'N7'], url: 'https://a.test/' })
     expect(opened).toEqual({ ok: true, values: { N104: 'value-104-value', N7: 'value-7-value' } })
     await expect(open({ environment: OLD })).rejects.toMatchObject({ code: 'SECRET_KEY' })
@@ -236,7 +235,7 @@ describe('signing secrets', () => {
     expect(await kept()).toEqual([{ secret: null, is_sealed: true, previous: null, was: false }])
     const second = await rotateSecret(ports, world.caller)
     expect(await kept()).toEqual([{ secret: null, is_sealed: true, previous: null, was: true }])
-    expect(await secretsOf(ports, { orgId: ORG, now: world.now })).toEqual([second.secret, first.secret])
+    expect(await loadSigningTexts(ports, { orgId: ORG, now: world.now })).toEqual([second.secret, first.secret])
   })
 
   it('of the release before stay as they are while one of its nodes is alive, and are sealed then', async () => {

@@ -131,8 +131,8 @@ describe('the command', () => {
     going.signal('SIGINT')
     expect(await going.ended).toBe(0)
     const wrong = [
-      [['worker', '--agent', 'adder'], 2, 'Say what does the work'],
-      [['worker', '--agent', 'adder', '--module', 'none.mjs'], 2, 'cannot be loaded'],
+      [['worker', '--agent', 'adder'], 2, 'Pass an agent, and either a program or a module'],
+      [['worker', '--agent', 'adder', '--module', 'none.mjs'], 2, 'Cannot load '],
       [['worker', '--agent', 'other', '--module', 'agent.mjs'], 2, 'has no function for other'],
       [['worker', '--agent', 'adde', '--', 'cat'], 1, 'did you mean adder?'],
     ] as const

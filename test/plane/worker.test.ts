@@ -177,7 +177,7 @@ describe.concurrent('an agent whose work is done by workers', () => {
       await node.runs.cancel(id)
       expect(await ended(node, id)).toMatchObject({ status: 'cancelled', error_message: 'stopped' })
       expect(performance.now() - from).toBeLessThan(2_400)
-      expect(heard).toEqual(['the attempt was told to end: cancelled'])
+      expect(heard).toEqual(['the attempt was cancelled: cancelled'])
     })
   })
 
@@ -286,8 +286,8 @@ describe.concurrent('an agent whose work is done by workers', () => {
       status: 400,
       body: {
         errors: [
-          { pointer: '/agents/0', message: 'is no agent of this org; did you mean guarded?' },
-          { pointer: '/agents/1', message: 'is an agent that is performed by echo, not by workers' },
+          { pointer: '/agents/0', message: 'is not an agent of this org; did you mean guarded?' },
+          { pointer: '/agents/1', message: 'is an agent with executor kind echo, not worker' },
         ],
       },
     })

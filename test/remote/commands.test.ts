@@ -73,12 +73,12 @@ describe('a backfill', () => {
     const planned = await type('schedules', 'backfill', id, '--from', '5h', '--dry-run')
     expect([planned.code, planned.stdout]).toEqual([
       0,
-      expect.stringMatching(/takes +5 missing moments[^]*nothing was changed/),
+      expect.stringMatching(/occurrences +5 missing[^]*nothing was changed/),
     ])
     const around = { cwd: '/', now, columns: 100, variables: { ...variables, ESCAPEMENT_DATA: world.data } }
     const followed = await run(['schedules', 'backfill', id, '--from', '5h', '--max-active', '2', '--wait'], '', around)
     expect([followed.code, followed.stderr]).toEqual([0, expect.stringContaining('Backfilling [')])
-    expect(followed.stdout).toMatch(/done[^]*5 of 5[^]*ended[^]*5 success/)
+    expect(followed.stdout).toMatch(/done[^]*5 of 5[^]*outcomes[^]*5 success/)
     const [listed] = itemsOf(await ask('backfills', 'list', '--schedule', id))
     expect(listed).toMatchObject({ state: 'done', total: 5, policy: 'wait' })
     const again = await ask('schedules', 'backfill', id, '--from', '5h', '--wait')
@@ -116,7 +116,7 @@ describe('the life of a schedule', () => {
     const ran = await type('schedules', 'run', id, '--wait')
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(
-      /queued {2}run_now\n.*running\n.*success {2}completed\nrun_\w+ ended success after .*\nAnything new\?\n$/,
+      /queued {2}run_now\n.*running\n.*success {2}completed\nrun_\w+: success after .*\nAnything new\?\n$/,
     )
     expect((await type('schedules', 'runs', id)).stdout).toMatch(/success +completed +manual/)
 
@@ -124,10 +124,10 @@ describe('the life of a schedule', () => {
     const why = await type('schedules', 'explain', id, '2030-01-01T07:00:00Z')
     expect(why.stdout).toContain('The schedule is paused; it does not run in that state.')
     const stale = await type('schedules', 'update', id, '--name', 'Mine', '--if-version', '1')
-    expect([stale.code, stale.stderr]).toEqual([1, expect.stringContaining('repeat with its new --if-version')])
+    expect([stale.code, stale.stderr]).toEqual([1, expect.stringContaining('retry with its new --if-version')])
     expect((await ask('schedules', 'update', id, '--every', '2h'))['sentence']).toBe('Every 2 hours')
     expect((await type('schedules', 'enable', id)).stdout).toContain(`${id} is active. Next run: `)
-    expect((await type('schedules', 'delete', id)).stdout).toBe(`${id} is deleted.\n`)
+    expect((await type('schedules', 'delete', id)).stdout).toBe(`Deleted ${id}.\n`)
     expect(await type('schedules', 'get', id)).toMatchObject({ code: 1, stderr: expect.stringContaining(id) as string })
   })
 
@@ -163,7 +163,7 @@ describe('runs', () => {
     expect((await type('runs', 'explain', id)).stdout).toMatch(/status +cancelled\nwhy /)
     expect((await type('runs', 'get', id)).stdout).toMatch(/timeline +.*\n/)
     const again = await type('runs', 'retry', id)
-    expect(again.stdout).toMatch(new RegExp(`^run_\\w+ repeats ${id}\\. It is \\w+\\.\n$`))
+    expect(again.stdout).toMatch(new RegExp(`^Created run_\\w+, a retry of ${id}\\. It is \\w+\\.\n$`))
     await type('runs', 'cancel', /run_\w+/.exec(again.stdout)?.[0] ?? '')
   })
 
@@ -173,7 +173,7 @@ describe('runs', () => {
     expect(sent.stdout).toContain('it is broken')
     const [run = {}] = itemsOf(await ask('runs', 'list', '--agent', 'failing', '--status', 'failed', '--from', '1h'))
     const forced = await type('runs', 'retry', String(run['id']), '--wait')
-    expect([forced.code, forced.stdout]).toEqual([1, expect.stringContaining('ended failed')])
+    expect([forced.code, forced.stdout]).toEqual([1, expect.stringContaining(': failed after ')])
   })
 
   it('are followed by whoever watches all of them', async () => {
@@ -200,7 +200,7 @@ describe('a conversation', () => {
       Readable.from(['Hello\n', '\nand good', ' bye\n/stop\n']),
       around,
     )
-    expect([code, stdout]).toEqual([0, 'Hello\nand good bye\n0 stopped, 0 drained\n'])
+    expect([code, stdout]).toEqual([0, 'Hello\nand good bye\n0 cancelled, 0 removed from the queue\n'])
     expect((await type('sessions', 'messages', 'agent:echo:cli:direct:ann')).stdout).toMatch(
       /ann +and good bye +success +and good bye/,
     )
@@ -213,13 +213,13 @@ describe('a conversation', () => {
     const around = { cwd: '/', now, columns: 80, variables: { ...variables, ESCAPEMENT_DATA: world.data } }
     const { code, stdout } = await run(['chat', 'echo'], typed, around)
     expect(code).toBe(0)
-    expect(stdout).toContain('agent:echo:cli:direct:ann: type, and press enter')
+    expect(stdout).toContain('agent:echo:cli:direct:ann: type a message and press Enter')
     expect(stdout).toContain('\r\u001b[KHello\n')
     const refused = Object.assign(new PassThrough(), { isTTY: true })
     refused.end('x\n/stop\n')
     const strange = await run(['chat', 'echo', '--session', 'agent:nobody:cli'], refused, around)
     expect([strange.code, strange.stdout]).toEqual([0, expect.stringContaining('nobody')])
-    expect(strange.stdout).toContain('0 stopped, 0 drained')
+    expect(strange.stdout).toContain('0 cancelled, 0 removed from the queue')
   })
 
   it('is seen, ruled, stopped and reset', async () => {
@@ -229,9 +229,9 @@ describe('a conversation', () => {
     await ask('sessions', 'send', key, 'two')
     expect((await type('sessions', 'list')).stdout).toContain(key)
     await expect.poll(async () => (await ask('sessions', 'get', key))['active']).toBe(1)
-    expect((await type('sessions', 'stop', key)).stdout).toBe('1 stopped, 0 taken out of the queue.\n')
+    expect((await type('sessions', 'stop', key)).stdout).toBe('1 cancelled, 0 removed from the queue.\n')
     await ask('sessions', 'send', key, 'three')
-    expect((await type('sessions', 'stopall', key)).stdout).toMatch(/^\d stopped, \d taken out of the queue\.\n$/)
+    expect((await type('sessions', 'stopall', key)).stdout).toMatch(/^\d cancelled, \d removed from the queue\.\n$/)
     expect((await type('sessions', 'reset', key)).code).toBe(0)
     expect((await ask('sessions', 'get', key))['generation']).toBe(1)
   })
@@ -306,13 +306,13 @@ describe('agents and budgets', () => {
     expect((await ask('providers', 'create', ...provider))['requests_left']).toBe(60)
     expect((await ask('agents', 'update', 'parrot', '--provider', 'model'))['provider']).toBe('model')
     expect((await ask('providers', 'update', 'model', '--unset', 'tokens_per_minute'))['tokens_left']).toBeNull()
-    expect((await type('providers', 'list')).stdout).toMatch(/model +60\/60 +- +0 +0 +open/)
+    expect((await type('providers', 'list')).stdout).toMatch(/model +60\/60 +- +0 +0 +now/)
     expect((await type('providers', 'get', 'model')).stdout).toMatch(/agents +parrot/)
     const used = await type('providers', 'delete', 'model')
-    expect(used.stderr).toMatch(/Provider model is called by agent parrot/)
+    expect(used.stderr).toMatch(/Provider model is used by agent parrot/)
     expect((await type('agents', 'update', 'parrot', '--unset', 'provider')).code).toBe(0)
-    expect((await type('providers', 'delete', 'model')).stdout).toBe('model is deleted.\n')
-    expect((await type('agents', 'delete', 'parrot')).stdout).toBe('parrot is deleted.\n')
+    expect((await type('providers', 'delete', 'model')).stdout).toBe('Deleted model.\n')
+    expect((await type('agents', 'delete', 'parrot')).stdout).toBe('Deleted parrot.\n')
     const refused = await type('agents', 'create', '--executor', 'http')
     expect(refused.stderr).toMatch(/--name is missing[^]*--executor \(executor.url\)/)
   })
@@ -349,7 +349,7 @@ describe('the deployment', () => {
     expect((await type('config')).stdout).toMatch(/server.host +127.0.0.1/)
     expect(await type('config', 'get', 'tsks')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is no setting') as string,
+      stderr: expect.stringContaining('Unknown setting') as string,
     })
   })
 
@@ -357,11 +357,11 @@ describe('the deployment', () => {
     expect((await type('audit', 'list', '--action', 'lane.update')).stderr).toBe('')
     expect((await type('audit', 'list', '--limit', '200')).stdout).toContain('config.update')
     const whole = await type('audit', 'verify')
-    expect([whole.code, whole.stdout]).toEqual([0, expect.stringContaining('is whole')])
+    expect([whole.code, whole.stdout]).toEqual([0, expect.stringContaining('is intact')])
     const head = /Head: \d+ (\w{64})/.exec(whole.stdout)?.[1] ?? ''
     expect((await type('audit', 'verify', '--anchor', head)).code).toBe(0)
     const cut = await type('audit', 'verify', '--anchor', 'f'.repeat(64))
-    expect([cut.code, cut.stdout]).toEqual([1, expect.stringContaining('not whole')])
+    expect([cut.code, cut.stdout]).toEqual([1, expect.stringContaining('is broken')])
   })
 })
 
@@ -424,7 +424,7 @@ describe('a server that has stopped', () => {
     const around = { cwd: '/', variables: { ESCAPEMENT_DATA: other.data } }
     expect(await run(['runs', 'list'], '', around)).toMatchObject({ code: 3, stdout: '' })
     const doctor = await run(['doctor'], '', around)
-    expect([doctor.code, doctor.stdout]).toEqual([3, expect.stringMatching(/^bad {3}server +No server runs on/m)])
+    expect([doctor.code, doctor.stdout]).toEqual([3, expect.stringMatching(/^fail {2}server +No server runs on/m)])
     await other.end()
   })
 })

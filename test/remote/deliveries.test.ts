@@ -42,7 +42,10 @@ describe('the way of a result', () => {
     const [{ id = '' } = {}] = (await itemsOf('targets', 'list')) as readonly { readonly id?: string }[]
     expect(made.stdout).toContain(id)
     const tested = await type('targets', 'test', id)
-    expect([tested.code, tested.stdout]).toEqual([0, expect.stringMatching(`^${id} accepted it with 200 after `)])
+    expect([tested.code, tested.stdout]).toEqual([
+      0,
+      expect.stringMatching(`^${id} accepted the test message with status 200 after `),
+    ])
 
     const fields = ['--name', 'Look', '--agent', 'echo', '--cron', '0 7 * * *', '--payload', 'hello']
     const schedule = String((await ask('schedules', 'create', ...fields, '--deliver-to', id))['id'])
@@ -54,11 +57,11 @@ describe('the way of a result', () => {
       return String(item?.['id'])
     })
     const shown = await type('deliveries', 'get', delivery)
-    expect(shown.stdout).toContain('answered 200')
+    expect(shown.stdout).toContain('status 200')
     expect((await type('runs', 'get', runId)).stdout).toContain(`${delivery}  delivered`)
     expect((await type('deliveries', 'list', '--status', 'delivered')).stdout).toContain(delivery)
     const again = await type('deliveries', 'retry', delivery)
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('has arrived')])
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('was delivered and cannot be sent again')])
   })
 
   it('is held while its target is off, and goes on when it is enabled', async () => {
@@ -68,11 +71,11 @@ describe('the way of a result', () => {
     expect((await type('targets', 'get', id)).stdout).toContain('paused')
     const [{ id: schedule = '' } = {}] = (await itemsOf('schedules', 'list')) as readonly { readonly id?: string }[]
     await ask('schedules', 'update', schedule, '--deliver-to', id)
-    expect((await type('schedules', 'get', schedule)).stdout).toContain('which is switched off')
+    expect((await type('schedules', 'get', schedule)).stdout).toContain('which is disabled')
     expect((await type('schedules', 'run', schedule, '--wait')).code).toBe(0)
     expect(await itemsOf('deliveries', 'list', '--target', id)).toMatchObject([{ status: 'held' }])
     const enabled = await type('targets', 'enable', id)
-    expect(enabled.stdout).toBe(`${id} is enabled; held messages on their way: 1.\n`)
+    expect(enabled.stdout).toBe(`${id} is enabled; sending 1 held messages.\n`)
     await eventually(async () => {
       expect(await itemsOf('deliveries', 'list', '--target', id)).toMatchObject([{ status: 'delivered' }])
     })
@@ -86,7 +89,10 @@ describe('the way of a result', () => {
     status = 500
     const [{ id = '' } = {}] = (await itemsOf('targets', 'list')) as readonly { readonly id?: string }[]
     const tested = await type('targets', 'test', id)
-    expect([tested.code, tested.stdout]).toEqual([1, expect.stringContaining('did not accept it: answered 500')])
+    expect([tested.code, tested.stdout]).toEqual([
+      1,
+      expect.stringContaining('did not accept the test message: answered 500'),
+    ])
     const refused = await type('targets', 'create', '--name', 'x', '--to', 'http://10.0.0.1/')
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--to')])
     expect((await type('alerts', 'list')).code).toBe(0)

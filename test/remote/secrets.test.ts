@@ -41,7 +41,7 @@ describe('secrets in the terminal', () => {
     const used = await type('', 'secrets', 'delete', 'API_KEY')
     expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('Agents use API_KEY: far')])
     await type('', 'agents', 'delete', 'far')
-    expect((await type('', 'secrets', 'delete', 'API_KEY')).stdout).toBe('API_KEY is deleted.\n')
+    expect((await type('', 'secrets', 'delete', 'API_KEY')).stdout).toBe('Deleted API_KEY.\n')
     expect((await type('', 'secrets', 'get', 'API_KEY')).code).toBe(1)
   })
 
@@ -50,7 +50,7 @@ describe('secrets in the terminal', () => {
     const rotated = await type('', 'secrets', 'rotate')
     expect([rotated.code, rotated.stdout]).toEqual([
       0,
-      expect.stringMatching(/^Sealed anew: \d+\. Key [0-9a-f]{16} seals\.\n$/),
+      expect.stringMatching(/^Encrypted \d+ again with key [0-9a-f]{16}\.\n$/),
     ])
     const made = await type('', 'secrets', 'rotate', '--new-key')
     expect([made.code, made.stderr]).toEqual([1, expect.stringContaining('first line of secret.key')])

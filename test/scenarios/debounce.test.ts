@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import { debounceScenarios } from './both/sessions.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, eventually, send } from './support.ts'

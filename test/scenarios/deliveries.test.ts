@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import { json, startPeer } from '../platform/outbound/peer.ts'
 import { ended, eventually, refused } from './support.ts'
 import { scenario } from './world.ts'

@@ -1,4 +1,4 @@
-import type { ScheduleInput } from '../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../src/features/schedules/schema.ts'
 import type { Escapement } from '../../src/library/escapement.ts'
 import type { Handler } from '../../src/executors/in-process/execute.ts'
 import type { TestDatabase } from '../support/database.ts'

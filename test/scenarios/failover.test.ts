@@ -1,5 +1,5 @@
 import { describe, expect, inject } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { COPY, REWIND } from '../faults/tables.ts'
 import { runOn } from '../support/server-databases.ts'
 import { createOrgs, openOrgNode } from './org-node.ts'
@@ -62,7 +62,7 @@ describe('after a failover that lost the last transactions', () => {
           expect(stage.acts).toHaveLength(2)
           if (isDropped) {
             node.set({ lanes: { another: 1 } })
-            await eventually(() => expect(node.app.parts.offices.size).toBe(0))
+            await eventually(() => expect(node.app.parts.actors.size).toBe(0))
           }
           await happen(server)
           const back = performance.now()

@@ -13,7 +13,7 @@ describe('a node that has missed thousands of transactions of an org', () => {
       const [org = ''] = await createOrgs(database, 1)
       const node = await openOrgNode(database, () => undefined)
       const heard = new Set<number>()
-      node.app.parts.hearers.add((_, turn) => void heard.add(turn.no))
+      node.app.parts.listeners.add((_, turn) => void heard.add(turn.no))
       try {
         await node.app.loops.start()
         await node.send(org, 'first')

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import { orgId, type OrgId } from '../../src/domain/ids.ts'
 import { isStalled } from '../../src/engine/loops/stall.ts'
-import { createSchedule } from '../../src/service/schedules.ts'
-import { LOCK_SPACE, lockNumber } from '../../src/store/advisory-locks.ts'
+import { createSchedule } from '../../src/features/schedules/service.ts'
+import { LOCK_SPACE, lockNumber } from '../../src/platform/db/advisory-locks.ts'
 import { createOrgs, openOrgNode } from './org-node.ts'
 import { eventually, nothingFor } from './support.ts'
 import { loneScenario } from './world.ts'
@@ -96,7 +96,7 @@ describe('an org whose lock somebody holds', () => {
         expect(Math.max(0, ...gaps)).toBeLessThan(5_000)
         expect(fired.length - before).toBeGreaterThanOrEqual(2)
         expect(isStalled(node.app.parts)).toBe(false)
-        await eventually(() => expect(node.log.map(({ message }) => message)).toContain('An org gets no turn'))
+        await eventually(() => expect(node.log.map(({ message }) => message)).toContain('An org gets no transaction'))
       } finally {
         await blocker.query('select pg_advisory_unlock_all()')
         await node.stop()
@@ -122,7 +122,7 @@ describe('20,000 orgs that do nothing', () => {
         await eventually(() => expect(started.size).toBe(some.length))
         // Two seconds at most; fivefold slack.
         expect(Math.max(...started.values()) - began).toBeLessThan(10_000)
-        expect(node.app.parts.offices.size).toBeLessThanOrEqual(some.length + 1)
+        expect(node.app.parts.actors.size).toBeLessThanOrEqual(some.length + 1)
         // Of this thread alone: other files are tested beside it in the same process.
         const before = cpuMs()
         await nothingFor(5_000)
@@ -142,15 +142,15 @@ describe('20,000 orgs that do nothing', () => {
       const one = await openOrgNode(database, () => undefined)
       const two = await openOrgNode(database, () => undefined)
       const heard: string[] = []
-      two.app.parts.hearers.add((org) => void heard.push(org))
+      two.app.parts.listeners.add((org) => void heard.push(org))
       try {
         await Promise.all([one.app.loops.start(), two.app.loops.start()])
         // Both know of each other.
-        await eventually(() => expect([one, two].map(({ app }) => app.parts.company.others)).toEqual([true, true]))
+        await eventually(() => expect([one, two].map(({ app }) => app.parts.peers.others)).toEqual([true, true]))
         const org = orgs[1_234] as string
         await one.send(org, 'hello')
         await eventually(() => expect(heard).toContain(org))
-        expect(two.app.parts.offices.size).toBeLessThan(10)
+        expect(two.app.parts.actors.size).toBeLessThan(10)
       } finally {
         await one.stop()
         await two.stop()

@@ -136,8 +136,8 @@ describe('a node that has missed thousands of turns', () => {
       const { parts } = node.app
       const heard: number[] = []
       let gaps = 0
-      parts.hearers.add((_, turn) => void heard.push(turn.no))
-      parts.gapHearers.add(() => (gaps += 1))
+      parts.listeners.add((_, turn) => void heard.push(turn.no))
+      parts.gapListeners.add(() => (gaps += 1))
       try {
         await node.app.loops.start()
         await node.send(org, 'first')
@@ -145,7 +145,7 @@ describe('a node that has missed thousands of turns', () => {
           const ended = await database.outside(`select 1 from run where org_id = $1 and state = 'success'`, [org])
           expect(ended).toHaveLength(1)
         })
-        await parts.officeOf(orgId(org)).idle()
+        await parts.actorOf(orgId(org)).idle()
         const known = heard.at(-1) ?? 0
         // Another node was busy while this one was not there.
         await database.outside(
@@ -153,7 +153,7 @@ describe('a node that has missed thousands of turns', () => {
            select $1, $2::int + i, now(), 'nod_other', '[]' from generate_series(1, 6000) i`,
           [org, known],
         )
-        parts.officeOf(orgId(org)).wake()
+        parts.actorOf(orgId(org)).wake()
         await eventually(() => expect(heard.at(-1)).toBeGreaterThanOrEqual(known + 6_000))
         const after = heard.filter((no) => no > known)
         expect(after).toEqual(after.map((_, index) => known + 1 + index))
@@ -166,7 +166,7 @@ describe('a node that has missed thousands of turns', () => {
           [org, last],
         )
         await database.outside('delete from turn where org_id = $1 and no <= $2', [org, last + 100])
-        parts.officeOf(orgId(org)).wake()
+        parts.actorOf(orgId(org)).wake()
         await eventually(() => expect(heard.at(-1)).toBeGreaterThanOrEqual(last + 6_000))
         expect(gaps).toBe(1)
       } finally {

@@ -2,7 +2,7 @@ import { openApp, type App } from '../../src/app.ts'
 import type { LogEntry } from '../../src/library/escapement.ts'
 import { orgId } from '../../src/domain/ids.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
-import { sendMessage } from '../../src/service/messages.ts'
+import { sendMessage } from '../../src/features/sessions/service.ts'
 import { DEFAULT_SETTINGS, parseSettings } from '../../src/features/config/settings.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { urlOf } from './url.ts'
@@ -50,7 +50,7 @@ export async function openOrgNode(
     for (const execution of app.parts.executions.all()) execution.abort('shutdown')
     app.parts.stopping.abort()
     await app.loops.stop()
-    await Promise.all([...app.parts.offices.values()].map((office) => office.close()))
+    await Promise.all([...app.parts.actors.values()].map((office) => office.close()))
     await app.close()
   }
   return { app, log, send, set, stop }

@@ -142,7 +142,7 @@ describe('an org with a longest time limit', () => {
         (await database.outside('select status, error_message from attempt where run_id = $1', [id]))[0]
       await eventually(async () => expect(await attempt()).toMatchObject({ status: 'timeout' }), 20_000)
       expect((await attempt())?.['error_message']).toBe(
-        'it was not over within 1 s, which is max_timeout_seconds of the org',
+        'it had not ended within 1 s, the max_timeout_seconds of the org',
       )
     } finally {
       await node.stop()

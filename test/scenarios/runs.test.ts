@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import type { RunView } from '../../src/features/runs/schema.ts'
 import type { Escapement } from '../../src/library/escapement.ts'
 import { createStage } from './stage.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { ScheduleInput } from '../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../src/features/schedules/schema.ts'
 import { zoneScenarios } from './both/schedules.ts'
 import { createStage } from './stage.ts'
 import { ended, eventually, inMs, nothingFor, refused, runsOf, runsWhen, timeOf, until } from './support.ts'

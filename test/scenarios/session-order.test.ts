@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { ErrQueueDropped, ErrQueueFull } from '../../src/api/refusals.ts'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import { sessionScenarios } from './both/sessions.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, eventually, nothingFor, refused, send, sendEach } from './support.ts'
@@ -46,7 +46,7 @@ describe.concurrent('the order of a session', () => {
 })
 
 describe.concurrent('a full session', () => {
-  scenario('5: cap 2, drop old: whoever asked is told by ErrQueueDropped, and listeners by an event', async (world) => {
+  scenario('5: cap 2, drop old: the caller is told by ErrQueueDropped, and listeners by an event', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { worker: stage.handler }, sessions: { cap: 2, drop: 'old' } })
     const heard: EventView[] = []

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { ErrMessageStale } from '../../src/api/refusals.ts'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import { isTerminal } from '../../src/domain/run/run-machine.ts'
 import { stopScenarios } from './both/stop.ts'
 import { createStage } from './stage.ts'

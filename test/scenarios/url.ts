@@ -1,4 +1,4 @@
-import type { ConnectionTarget } from '../../src/store/postgres/target.ts'
+import type { ConnectionTarget } from '../../src/platform/db/postgres/target.ts'
 
 /** The same server as a URL, which is how a program names one. */
 export function urlOf(target: ConnectionTarget): string {

@@ -69,10 +69,10 @@ export function openFields(): ReadonlyMap<string, readonly string[]> {
     for (const field of fieldsOf(schema)) doors.set(field, [...(doors.get(field) ?? []), door])
   }
   for (const [id, spec] of Object.entries(OPERATIONS as Readonly<Record<string, OperationSpec>>))
-    if (spec.rails !== undefined && spec.permission !== 'none')
+    if (spec.restrictedAccess !== undefined && spec.permission !== 'none')
       for (const part of ['params', 'query', 'body'] as const) add(`${id} ${part}`, spec[part])
   for (const [name, spec] of Object.entries(RPC_METHODS as Readonly<Record<string, RpcMethodSpec>>))
-    if (spec.rails !== undefined) add(`rpc ${name}`, spec.params)
+    if (spec.restrictedAccess !== undefined) add(`rpc ${name}`, spec.params)
   for (const [name, { input }] of Object.entries(TOOLS as Readonly<Record<string, { readonly input: z.ZodType }>>))
     add(`mcp ${name}`, input)
   return doors

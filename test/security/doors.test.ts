@@ -12,7 +12,7 @@ import {
   type Role,
 } from '../../src/domain/access/access.ts'
 import { principalId } from '../../src/domain/ids.ts'
-import { RPC_HANDLERS } from '../../src/http/rpc/handlers.ts'
+import { RPC_HANDLERS } from '../../src/server/rpc/handlers.ts'
 import { ALL_OPERATIONS, fillPath, isStream, paramsIn } from '../server/contract/objects.ts'
 import { post } from '../server/rpc/support.ts'
 import { aPrincipal, createHttpWorld, KEYS, SESSIONS, type HttpWorld, type More } from '../server/support.ts'
@@ -107,7 +107,7 @@ describe('every door', () => {
 
   it('for WebSockets is in the list of those', () => {
     const found: Record<string, string> = {}
-    const folder = path.join(ROOT, 'src/http')
+    const folder = path.join(ROOT, 'src/server')
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((one) =>
       one.endsWith('.ts'),
     )) {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ensureOwnerKey } from '../../src/service/owner-key.ts'
-import { openVault } from '../../src/service/secret/vault.ts'
+import { ensureOwnerKey } from '../../src/features/access/first-key.ts'
+import { openVault } from '../../src/features/secrets/vault.ts'
 import { run } from '../cli/run.ts'
 import { ask, createServeWorld, type Served, type ServeWorld } from '../serve/support.ts'
 import { createServiceWorld, type ServiceWorld } from '../features/database/world.ts'
@@ -133,7 +133,7 @@ describe('first use inside one process, 20 callers at once', () => {
   it('of 20 nodes makes one sealing key, which all of them have', async () => {
     const source = { environment: null, file: path.join(data, 'secret.key') }
     const vaults = await all(() =>
-      openVault({ database: world.db, now: () => world.now, alone: true, nodeId: () => '', source }),
+      openVault({ database: world.db, now: () => world.now, isEmbedded: true, nodeId: () => '', source }),
     )
     const place = { orgId: ORG, kind: 'secret', name: 'KEY' } as const
     const sealed = await Promise.all(vaults.map((vault) => vault.seal('hunter2-hunter2', place)))
@@ -191,7 +191,10 @@ describe('an install whose file and database hold different keys', () => {
     expect((await here('doctor', '--port', '0')).stdout).toContain(`escapement secrets recover --lost-key ${id}`)
 
     const wrong = await here('secrets', 'recover', '--lost-key', 'f'.repeat(16))
-    expect([wrong.code, wrong.stderr]).toEqual([1, `Key ${'f'.repeat(16)} is not the one that seals; that is ${id}\n`])
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      `Key ${'f'.repeat(16)} is not the current key; the current key is ${id}\n`,
+    ])
     const done = await here('secrets', 'recover', '--lost-key', id)
     expect([done.code, done.stderr]).toEqual([0, ''])
     expect(done.stdout).toContain('org default: secret LOST (escapement secrets set LOST)')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attemptId, runId } from '../../src/domain/ids.ts'
-import { attemptKeyText, findAttemptPrincipal } from '../../src/service/rails/attempt-keys.ts'
+import { attemptKeyText, findAttemptPrincipal } from '../../src/features/access/attempt-keys.ts'
 import { connect } from '../server/mcp/support.ts'
 import { KEYS } from '../server/support.ts'
 import { ORG } from '../platform/db/records.ts'
@@ -162,12 +162,12 @@ describe('a key with rails', () => {
 
   it('is told when what it makes was given an end', async () => {
     const made = await make('mortal')
-    expect(made.notes?.[0]).toContain('ends_at was filled in')
+    expect(made.notes?.[0]).toContain('ends_at was set to')
     expect(Date.parse(made.ends_at ?? '')).toBe(rails.world.services.now + DAY)
     const { text } = await (
       await rails.mcp('mortal')
     ).call('schedule_create', { name: 'x', cron: '0 * * * *', prompt: 'x' })
-    expect(text).toContain('ends_at was filled in')
+    expect(text).toContain('ends_at was set to')
   })
 })
 

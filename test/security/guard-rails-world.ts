@@ -1,7 +1,11 @@
 import { expect } from 'vitest'
 import { agentId, attemptId, principalId, runId, scheduleId, sessionKey } from '../../src/domain/ids.ts'
-import { RAIL_DEFAULTS, type GuardRails } from '../../src/core/rails/guard-rails.ts'
-import type { Railed, RailedAttempt } from '../../src/core/rails/railed.ts'
+import {
+  type Restrictions,
+  DEFAULT_RESTRICTIONS,
+  type RestrictedKey,
+  type RestrictedAttempt,
+} from '../../src/domain/access/restrictions.ts'
 import { insertAgents } from '../../src/features/agents/store.ts'
 import { createLook, type Look } from '../server/contract/fingerprint.ts'
 import { connect, type McpGuest } from '../server/mcp/support.ts'
@@ -12,9 +16,9 @@ import { NOW } from '../support/builders.ts'
 // An org with keys of every kind of rail, and with things of theirs and of others. All of them are owners by role: what
 // holds them is their rails alone.
 
-const ended = (id: string): RailedAttempt => attemptOf(`run_${id}`, {})
+const ended = (id: string): RestrictedAttempt => attemptOf(`run_${id}`, {})
 
-const attemptOf = (run: string, more: Partial<RailedAttempt>): RailedAttempt => ({
+const attemptOf = (run: string, more: Partial<RestrictedAttempt>): RestrictedAttempt => ({
   id: attemptId(`att_${run}`),
   runId: runId(run),
   agentId: agentId('writer'),
@@ -33,7 +37,7 @@ const RAILS = {
   idle: { maxRunsPerHour: 1 },
   mortal: { maxLifetimeSeconds: 86_400 },
   asking: { approval: true },
-} satisfies Record<string, Partial<GuardRails>>
+} satisfies Record<string, Partial<Restrictions>>
 
 /** Keys of attempts: one that works, one that is the last of a long chain, one that has ended. */
 const ATTEMPTS = {
@@ -89,13 +93,13 @@ export interface Asked {
   readonly mcp?: readonly [string, Record<string, unknown>]
 }
 
-const railedOf = (key: string, rails: Partial<GuardRails>, attempt: RailedAttempt | null): Railed => ({
-  ...{ rails: { ...RAIL_DEFAULTS, ...rails }, owner: attempt === null ? `key_${key}` : OWN, attempt },
+const railedOf = (key: string, rails: Partial<Restrictions>, attempt: RestrictedAttempt | null): RestrictedKey => ({
+  ...{ restrictions: { ...DEFAULT_RESTRICTIONS, ...rails }, owner: attempt === null ? `key_${key}` : OWN, attempt },
 })
 
-function addKey(key: string, railed: Railed): void {
+function addKey(key: string, railed: RestrictedKey): void {
   const id = railed.attempt === null ? `key_${key}` : `attempt:${railed.attempt.id}`
-  KEYS.set(key, aPrincipal('owner', { id: principalId(id), railed }))
+  KEYS.set(key, aPrincipal('owner', { id: principalId(id), restricted: railed }))
 }
 
 /** Makes the org. */
@@ -120,7 +124,7 @@ export async function createRailWorld(): Promise<RailWorld> {
     },
     add: (key, id) => {
       const railed = { ...railedOf(key, {}, null), owner: id }
-      KEYS.set(key, aPrincipal('owner', { id: principalId(id), railed }))
+      KEYS.set(key, aPrincipal('owner', { id: principalId(id), restricted: railed }))
     },
     close: async () => {
       KEYS.delete('spent')

@@ -1,4 +1,4 @@
-import { MAX_FIELDS } from '../../src/core/json-shape.ts'
+import { MAX_FIELDS } from '../../src/domain/json.ts'
 import { ODD_TEXTS } from '../fuzz/odd-values.ts'
 
 /** What a body may have at most. */

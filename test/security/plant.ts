@@ -1,4 +1,4 @@
-import type { Row } from '../../src/store/database.ts'
+import type { Row } from '../../src/platform/db/database.ts'
 import { toTimestamp } from '../../src/platform/db/table.ts'
 import { because } from '../../src/domain/reasons.ts'
 import { make } from '../server/contract/objects.ts'

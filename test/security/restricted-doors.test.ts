@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../src/operations/table.ts'
 import { RPC_METHODS, type RpcMethodSpec } from '../../src/server/rpc/methods.ts'
 import { OPERATOR_ORG } from '../../src/domain/access/access.ts'
 import { principalId } from '../../src/domain/ids.ts'
-import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'
+import { DEFAULT_RESTRICTIONS } from '../../src/domain/access/restrictions.ts'
 import { aPrincipal, createHttpWorld, KEYS, refusedIn, type HttpWorld } from '../server/support.ts'
 import { seedRun } from '../platform/db/records.ts'
 
@@ -64,13 +64,16 @@ const KEYED = ALL.filter(([, spec]) => spec.permission !== 'none')
 const groupOf = (id: string): string => id.split('.')[0] ?? ''
 
 let world: HttpWorld
-const railed = { rails: RAIL_DEFAULTS, owner: 'key_rails', attempt: null }
+const railed = { restrictions: DEFAULT_RESTRICTIONS, owner: 'key_rails', attempt: null }
 
 beforeAll(async () => {
   world = await createHttpWorld()
   // By role it may do everything: nothing but its rails is in the way.
-  KEYS.set('rails', aPrincipal('owner', { id: principalId('key_rails'), railed }))
-  KEYS.set('rails-of-operator', aPrincipal('owner', { id: principalId('key_ops'), orgId: OPERATOR_ORG, railed }))
+  KEYS.set('rails', aPrincipal('owner', { id: principalId('key_rails'), restricted: railed }))
+  KEYS.set(
+    'rails-of-operator',
+    aPrincipal('owner', { id: principalId('key_ops'), orgId: OPERATOR_ORG, restricted: railed }),
+  )
   const made = await world.ask('POST', '/api/v1/schedules', { body: { every_seconds: 3600 } })
   others.schedule = made.json<{ id: string }>().id
   await seedRun(world.services.db, others.run, { state: 'success' })
@@ -86,15 +89,17 @@ const others = { schedule: '', run: 'run_others', session: 'agent:writer:main' }
 describe('doors for keys with guard rails', () => {
   it('are those that are written down, each for what it is about', () => {
     const open: Record<string, string[]> = {}
-    for (const [id, { rails }] of KEYED) if (rails !== undefined) (open[rails] ??= []).push(id)
+    for (const [id, { restrictedAccess: rails }] of KEYED) if (rails !== undefined) (open[rails] ??= []).push(id)
     for (const [door, ids] of Object.entries(OPEN)) expect(open[door]?.toSorted()).toEqual(ids.toSorted())
-    const closed = KEYED.filter(([, { rails }]) => rails === undefined).map(([id]) => id)
+    const closed = KEYED.filter(([, { restrictedAccess: rails }]) => rails === undefined).map(([id]) => id)
     expect(closed.filter((id) => !CLOSED.includes(id) && !CLOSED_GROUPS.includes(groupOf(id)))).toEqual([])
   })
 
   it('are the same over JSON-RPC', () => {
     const methods = Object.entries(RPC_METHODS as Readonly<Record<string, RpcMethodSpec>>)
-    const open = methods.filter(([, { rails }]) => rails !== undefined).map(([name, { rails }]) => `${name} ${rails}`)
+    const open = methods
+      .filter(([, { restrictedAccess: rails }]) => rails !== undefined)
+      .map(([name, { restrictedAccess: rails }]) => `${name} ${rails}`)
     expect(open.toSorted()).toEqual(
       [
         ...['cron.list list', 'cron.create list', 'cron.status list', 'cron.update schedule', 'cron.delete schedule'],
@@ -104,23 +109,22 @@ describe('doors for keys with guard rails', () => {
     )
   })
 
-  it.each(KEYED.filter(([, { rails }]) => rails === undefined))('%s is closed', async (_id, spec) => {
+  it.each(KEYED.filter(([, { restrictedAccess: rails }]) => rails === undefined))('%s is closed', async (_id, spec) => {
     // Of the operator, so that nothing else is in the way.
     const asked = { ...asRailed(spec), as: 'rails-of-operator' }
     const answer = await world.ask(spec.method, spec.path.replaceAll(/:\w+/g, 'x'), asked)
     expect(refusedIn(spec, answer, 'GUARD_RAIL').details).toMatchObject({ rail: 'operation' })
   })
 
-  it.each(KEYED.filter(([, { rails }]) => rails === 'schedule' || rails === 'run' || rails === 'session'))(
-    '%s knows nothing of what is not its own',
-    async (_id, spec) => {
-      const door = spec.rails as 'schedule' | 'run' | 'session'
-      const query = spec.path === '/api/v1/schedules/:id/explain' ? '?at=2026-01-01T00:00:00Z' : ''
-      const url = spec.path.replaceAll(/:\w+/g, encodeURIComponent(others[door])) + query
-      const answer = await world.ask(spec.method, url, asRailed(spec))
-      refusedIn(spec, answer, door === 'session' ? 'GUARD_RAIL' : 'NOT_FOUND')
-    },
-  )
+  it.each(
+    KEYED.filter(([, { restrictedAccess: rails }]) => rails === 'schedule' || rails === 'run' || rails === 'session'),
+  )('%s knows nothing of what is not its own', async (_id, spec) => {
+    const door = spec.restrictedAccess as 'schedule' | 'run' | 'session'
+    const query = spec.path === '/api/v1/schedules/:id/explain' ? '?at=2026-01-01T00:00:00Z' : ''
+    const url = spec.path.replaceAll(/:\w+/g, encodeURIComponent(others[door])) + query
+    const answer = await world.ask(spec.method, url, asRailed(spec))
+    refusedIn(spec, answer, door === 'session' ? 'GUARD_RAIL' : 'NOT_FOUND')
+  })
 })
 
 /** Bodies that are read before anybody asks whose something is. */

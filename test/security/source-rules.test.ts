@@ -49,6 +49,8 @@ const SECRET_COMPARED =
 const NO_SECRETS: Readonly<Record<string, string>> = {
   'src/features/channels/service.ts credentials.token !== kept.token':
     'both are the own org’s: whether a new bot takes the place of the old',
+  'src/domain/schedule/pace/pace.ts digest === before':
+    'the digest of an answer, compared with the one before to see whether it is new; it opens nothing',
   'src/domain/run/reports.ts token.attemptId':
     'the id of an attempt, which is no secret; the token itself was found by its hash',
 }
@@ -84,11 +86,11 @@ describe('secrets', () => {
 /** Chance that decides when, never what: waiting times and retries. */
 const WAITING: Readonly<Record<string, string>> = {
   'src/serve/first-start.ts Math.random()': 'how long until the database is tried again',
-  'src/store/embedded/embedded.ts Math.random': 'how long until the embedded server is joined again',
+  'src/platform/db/embedded/embedded.ts Math.random': 'how long until the embedded server is joined again',
   'src/platform/db/postgres/postgres.ts Math.random': 'how long until a connection is tried again',
   'src/app.ts random: Math.random': 'jitter of retries and loops',
   'src/client/request.ts Math.random()': 'how long a client waits before it tries again',
-  'src/client/event-stream.ts Math.random()': 'how long a client waits before it listens again',
+  'src/client/events.ts Math.random()': 'how long a client waits before it listens again',
 }
 
 describe('chance', () => {
@@ -101,7 +103,7 @@ describe('chance', () => {
     expect(made.length).toBeGreaterThan(5)
     const short = made.filter(({ text }) => Number(/randomBytes\((\d+)\)/.exec(text)?.[1]) < 24)
     // Names of files that are being written, and of requests: they only must not be the same.
-    const names = /draft|aside|`req_|init-|chance\.set/
+    const names = /draft|const moved|`req_|init-|randomBits\.set/
     expect(short.filter(({ text }) => !names.test(text))).toEqual([])
   })
 })
@@ -110,7 +112,7 @@ describe('chance', () => {
 const OWN_REQUESTS: Readonly<Record<string, string>> = {
   'src/client': 'the client speaks with the server it was given',
   'ui/api': 'the console speaks with the server it came from',
-  'src/outbound': 'the way out itself: connections to addresses that were judged',
+  'src/platform/outbound': 'the way out itself: connections to addresses that were judged',
   'src/serve/address.ts': 'whoever has the port that the server was to listen on: is it Escapement?',
 }
 
@@ -119,7 +121,7 @@ const QUOTED: Readonly<Record<string, string>> = {
   'src/platform/db/migrate.ts quoteSchema(schema)': 'the schema the operator has named',
   'src/platform/db/postgres/listener.ts quoteChannel(channel)': 'a channel of ours',
   'src/platform/db/postgres/listener.ts `listen ${name}`': 'the same, quoted two lines above',
-  'src/store/schedules.ts ${CHOSEN} ${owned}': 'a condition or nothing, written one line above',
+  'src/features/schedules/store.ts ${FILTER_SQL} ${owned}': 'a condition or nothing, written one line above',
 }
 
 /** Pieces of the table helper: they are made of the names that a table was declared with, and of numbers. */
@@ -129,7 +131,7 @@ const STATEMENT_OF_TEXTS = new RegExp(String.raw`query\((?:[^)]|${PIECE})*\$\{(?
 /** Files that start programs, with which. */
 const STARTS_PROGRAMS: Readonly<Record<string, string>> = {
   'src/executors/command/process.ts': 'programs the operator has listed, without a shell',
-  'src/cli/worker-program.ts': 'the program of `escapement worker`, named by whoever starts it',
+  'src/features/workers/cli.ts': 'the program of `escapement worker`, named by whoever starts it',
   'src/platform/db/embedded/server-process.ts': 'the embedded PostgreSQL and its initdb',
   'src/platform/db/embedded/pid-file.ts': 'ps, to see whose process it is',
 }

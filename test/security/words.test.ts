@@ -5,11 +5,11 @@ import { createTransport } from 'nodemailer'
 import Fastify from 'fastify'
 import { afterAll, describe, expect, it } from 'vitest'
 import { manyLines, oneLine } from '../../src/cli/output/text.ts'
-import { writeLetter } from '../../src/core/delivery/letter.ts'
-import { parseMailSettings } from '../../src/core/delivery/mail-settings.ts'
-import { addConsole } from '../../src/http/console/routes.ts'
+import { renderTextMessage } from '../../src/domain/delivery/email-message.ts'
+import { parseMailSettings } from '../../src/domain/delivery/target-kinds.ts'
+import { addConsole } from '../../src/server/console/console.ts'
 import { createServerLog } from '../../src/platform/log/server-log.ts'
-import { createTurnLog } from '../../src/platform/log/transaction-log.ts'
+import { createTransactionLog } from '../../src/platform/log/transaction-log.ts'
 import { newKeyText, newSecret } from '../../src/features/access/key-text.ts'
 import { writePrivateFile } from '../../src/platform/private-file.ts'
 
@@ -59,7 +59,7 @@ describe('the log', () => {
   it('of turns is JSON whatever a session, an org or an agent is called', () => {
     const hostile = COMMANDS.join('"},{"')
     const text = written(false, (log) => {
-      const turns = createTurnLog(log, () => 'nod_1')
+      const turns = createTransactionLog(log, () => 'nod_1')
       const data = { status: 'queued', reason: 'accepted', attempt: 1, session: hostile }
       turns.hear(hostile, {
         nodeId: 'nod_1',
@@ -95,7 +95,7 @@ describe('a mail', () => {
     for (const word of COMMANDS.filter((one) => one !== '\u0000')) {
       const name = `Nightly${word}Bcc: everybody@example.com`
       const data = { status: 'failed', schedule: { id: 'sch_1', name }, error_message: name, run_id: 'run_1' }
-      const { subject } = writeLetter({ type: 'run.failed', timestamp: '2026-01-01T00:00:00Z', data })
+      const { subject } = renderTextMessage({ type: 'run.failed', timestamp: '2026-01-01T00:00:00Z', data })
       expect(COMMAND.exec(subject.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, ''))).toBeNull()
       const [head = ''] = (await sent(subject)).split('\r\n\r\n')
       expect(head).not.toMatch(/^bcc:/im)

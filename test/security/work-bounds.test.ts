@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { principalId } from '../../src/domain/ids.ts'
 import { DAY_MS } from '../../src/domain/instant.ts'
-import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'
+import { DEFAULT_RESTRICTIONS } from '../../src/domain/access/restrictions.ts'
 import { aPrincipal, createHttpWorld, KEYS, problemIn, type HttpWorld, type Method } from '../server/support.ts'
 import { shortestOf } from './main-thread.ts'
 
@@ -26,8 +26,8 @@ const DENSE = {
 let world: HttpWorld
 beforeAll(async () => {
   world = await createHttpWorld()
-  const railed = { rails: RAIL_DEFAULTS, owner: 'key_railed', attempt: null }
-  KEYS.set('railed', aPrincipal('owner', { id: principalId('key_railed'), railed }))
+  const railed = { restrictions: DEFAULT_RESTRICTIONS, owner: 'key_railed', attempt: null }
+  KEYS.set('railed', aPrincipal('owner', { id: principalId('key_railed'), restricted: railed }))
 })
 afterAll(async () => {
   KEYS.delete('railed')
@@ -83,7 +83,7 @@ describe('a rule that is too dense to be evaluated', () => {
     expect(code).toBe('RULE_TOO_DENSE')
     expect(errors?.[0]).toMatchObject({
       pointer: '/rrule',
-      message: 'is too dense: it names up to 86400 times in one year, and 1440 can be evaluated at position 1',
+      message: 'is too dense: it has up to 86400 times per year, more than the limit of 1440 at position 1',
     })
     expect(errors?.[0]?.allowed).toContain('FREQ such as MINUTELY')
   })
@@ -116,7 +116,7 @@ describe('a rule that an earlier version has stored and that is too dense', () =
     await world.services.fire(id)
     const shown = await askQuickly('viewer', ['GET', `/api/v1/schedules/${id}`])
     expect(shown.json).toMatchObject({ state: 'failed', enabled: false, next_run_at: null })
-    expect((shown.json as ScheduleView).last_error).toContain('is too dense: it names up to 86400 times in one year')
+    expect((shown.json as ScheduleView).last_error).toContain('is too dense: it has up to 86400 times per year')
     const at = new Date(world.services.now + DAY_MS).toISOString()
     const why = await askQuickly('owner', ['GET', `/api/v1/schedules/${id}/explain?at=${at}`])
     expect(why.json).toMatchObject({ reason: 'rule_too_dense' })

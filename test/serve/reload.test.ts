@@ -62,7 +62,10 @@ describe('a running server', () => {
     server.signal('SIGHUP')
     await logged(server, { msg: 'Configuration reloaded; nothing changed', file: fileOf('my.yaml') })
     writeFileSync(fileOf('my.yaml'), 'lanes: { main: 4 }\ntasks: { max_queue: -1 }\nlog: { level: loud }\n')
-    await logged(server, { level: 'error', msg: 'The configuration file is refused; the configuration in force stays' })
+    await logged(server, {
+      level: 'error',
+      msg: 'The configuration file is invalid; keeping the current configuration',
+    })
     const before = server.log().length
     server.signal('SIGHUP')
     await expect.poll(() => server.log().length, SOON).toBeGreaterThan(before)
@@ -80,7 +83,7 @@ describe('a running server', () => {
     const server = world.serve()
     await server.url
     rmSync(fileOf('config.yaml'))
-    await logged(server, { level: 'error', errors: ['there is no configuration file any more'] })
+    await logged(server, { level: 'error', errors: ['the configuration file no longer exists'] })
     expect(reloads(server)).toEqual([])
   })
 

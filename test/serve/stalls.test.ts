@@ -74,7 +74,7 @@ describe.concurrent('a process that stands still', () => {
       // It was raised while the process could not have done so itself.
       expect(performance.now() - began).toBeLessThan(6_000)
       await eventually(async () => expect(await stalls(world)).toEqual([`${String(node)} cleared`]))
-      await logged(served, { msg: 'This process stood still' })
+      await logged(served, { msg: 'The main thread was blocked' })
     }),
     90_000,
   )

@@ -98,7 +98,9 @@ describe('two servers in one directory', () => {
     expect(new Set(urls).size).toBe(2)
     const third = world.serve({ port: new URL(urls[0]).port })
     expect(await third.ended).toBe(1)
-    expect(third.stderr()).toContain(`Escapement runs on this data already: ${urls[0]}, process ${one.child.pid}.`)
+    expect(third.stderr()).toContain(
+      `Escapement already runs on this data directory: ${urls[0]}, process ${one.child.pid}.`,
+    )
     const made = await ask(world, one, { path: '/api/v1/schedules', body: { name: 'shared', cron: '0 0 1 1 *' } })
     expect(made.status).toBe(201)
     expect((await ask(world, two, { path: `/api/v1/schedules/${String(made.body['id'])}` })).body['name']).toBe(
@@ -125,9 +127,9 @@ describe('a start that cannot be', () => {
     const said = await refusal({ port: String(port) })
     other.close()
     expect(said).toContain(
-      `Another program listens on port ${port} of 127.0.0.1. End it, or take another port: --port 0`,
+      `Another program listens on port ${port} of 127.0.0.1. Stop it, or choose another port: --port 0`,
     )
-    expect(said).not.toContain('It is Escapement')
+    expect(said).not.toContain('That program is Escapement')
     expect(await world.database.outside('select id from escapement.node')).toEqual([])
     expect(readdirSync(world.data)).toEqual([])
   })
@@ -140,21 +142,23 @@ describe('a start that cannot be', () => {
     const data = path.join(world.data, 'never-made')
     const said = await refusal({ port: String(port), data })
     other.close()
-    expect(said).toContain(`It is Escapement, at http://127.0.0.1:${port}: commands reach it from the directory`)
+    expect(said).toContain(
+      `That program is Escapement, at http://127.0.0.1:${port}. To use it, run commands in its directory`,
+    )
     expect(existsSync(data)).toBe(false)
   })
 
   it.each([
     [{ port: 'abc' }, '--port "abc": must be a whole number (allowed: a whole number from 0 to 65535)'],
     [{ host: 'a b' }, '--host "a b": is not a host name or an IP address'],
-    [{ databaseUrl: 'mysql://u:sesame@h/d' }, '--database-url "***": is not a postgres:// address'],
-    [{ data: import.meta.filename }, `${import.meta.filename} is no directory. Name one for the data`],
-    [{ config: './nowhere.yaml' }, 'nowhere.yaml cannot be read: there is no such file'],
+    [{ databaseUrl: 'mysql://u:sesame@h/d' }, '--database-url "***": is not a postgres:// URL'],
+    [{ data: import.meta.filename }, `${import.meta.filename} is not a directory. Pass an existing or new directory`],
+    [{ config: './nowhere.yaml' }, 'nowhere.yaml: the file does not exist'],
     [
       { variables: { ESCAPEMENT_TASKS_MAX_QUEUE: '-1' } },
       'ESCAPEMENT_TASKS_MAX_QUEUE (tasks.max_queue) -1: is out of range',
     ],
-    [{ variables: { ESCAPEMENT_OWNER_KEY: 'sesame' } }, 'ESCAPEMENT_OWNER_KEY: is no key'],
+    [{ variables: { ESCAPEMENT_OWNER_KEY: 'sesame' } }, 'ESCAPEMENT_OWNER_KEY: is not a valid key'],
     [{ variables: { ESCAPEMENT_NODE_LEASE_MS: '1s' } }, 'node.renew_ms 5000: must be below lease_ms, 1000'],
   ])('says what is wrong: %j', async (options, complaint) => {
     const said = await refusal(options)
@@ -193,7 +197,7 @@ describe('an address that others can reach', () => {
   it('is refused before a person has made a key, with the ways out', async () => {
     const server = world.serve({ host: '0.0.0.0' })
     expect(await server.ended).toBe(1)
-    expect(server.stderr()).toContain('nobody has made a key for them')
+    expect(server.stderr()).toContain('no key for other users exists yet')
     expect(server.stderr()).toContain('escapement keys create')
     expect(server.stderr()).toContain('ESCAPEMENT_OWNER_KEY=')
   })
@@ -243,7 +247,7 @@ describe('where the configuration comes from', () => {
   it('never is DATABASE_URL', async () => {
     const server = world.spawn([], { ESCAPEMENT_DATABASE_URL: '', DATABASE_URL: world.databaseUrl })
     await server.url
-    const msg = expect.stringContaining('DATABASE_URL is set and not used') as string
+    const msg = expect.stringContaining('DATABASE_URL is set but ignored') as string
     await logged(server, { level: 'warn', msg })
     expect(await world.database.outside('select id from escapement.node')).toEqual([])
   })

@@ -82,7 +82,7 @@ describe('an agent', () => {
     const off = await world.ask('POST', URL, { body, as: 'operator' })
     expect(problemIn(off, 'VALIDATION').errors).toMatchObject([{ pointer: '/executor/kind' }])
     const rules = { enabled: true, programs: ['/bin/date'], directories: ['/srv/work'] }
-    world.change({ ports: { ...world.services.ports, commands: () => rules } })
+    world.change({ ports: { ...world.services.ports, commandRules: () => rules } })
     const wrong = { program: '/bin/sh', args: ['a{{payload.x}}', 1], cwd: 'here', env: { '1A': 'x' }, shell: true }
     const flawed = await world.ask('POST', URL, {
       body: { ...body, executor: { kind: 'command', ...wrong } },

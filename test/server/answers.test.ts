@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAnswerMemory, type AnswerMemory } from '../../src/http/answer-memory.ts'
+import { createAnswerMemory, type AnswerMemory } from '../../src/server/http/answer-memory.ts'
 import { createHttpWorld, problemIn, type HttpWorld } from './support.ts'
 
 const MIB = 1 << 20

@@ -67,7 +67,7 @@ describe('a document over HTTP', () => {
     expect((await world.ask('POST', '/api/v1/apply/plan', { body: document, as: 'viewer' })).statusCode).toBe(200)
     const agents = { version: 1, agents: [{ name: 'Another', executor: { kind: 'echo' } }] }
     const refused = problemIn(await world.ask('POST', '/api/v1/apply', { body: agents, as: 'member' }), 'FORBIDDEN')
-    expect(refused).toMatchObject({ detail: expect.stringContaining('agents:write is needed') as string })
+    expect(refused).toMatchObject({ detail: expect.stringContaining('agents:write is required') as string })
     const theirs = (await world.ask('GET', '/api/v1/export', { as: 'stranger' })).json<AsCodeDocument>()
     expect(theirs.schedules).toEqual([])
   })

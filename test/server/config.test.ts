@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createConfigKeeper, type ConfigKeeper } from '../../src/platform/config/reload.ts'
-import type { ConfigView } from '../../src/contract/config/view.ts'
-import { config } from '../../src/contract/config.ts'
-import { loadStored } from '../../src/features/config/service.ts'
+import { createConfigReloader, type ConfigReloader } from '../../src/platform/config/reload.ts'
+import type { ConfigView } from '../../src/platform/config/view.ts'
+import { config } from '../../src/features/config/schema.ts'
+import { loadStoredSettings } from '../../src/features/config/service.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld
 beforeAll(async () => {
   world = await createHttpWorld()
-  const made = createConfigKeeper({
+  const made = createConfigReloader({
     file: new Map<string, unknown>([['tasks.max_queue', 500]]),
     environment: new Map<string, unknown>([['tasks.executor.token', 'hush']]),
     flag: new Map(),
     stored: new Map(),
   })
   if (!made.ok) throw new Error(JSON.stringify(made.flaws))
-  const keeper: ConfigKeeper = made.value
+  const keeper: ConfigReloader = made.value
   const refresh = async (): Promise<void> => {
-    keeper.takeStored((await loadStored(world.services.db)).layer)
+    keeper.takeStored((await loadStoredSettings(world.services.db)).layer)
   }
   world.change({ config: { view: () => ({ file: '/etc/escapement.yaml', values: keeper.view() }), refresh } })
 })

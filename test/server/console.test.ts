@@ -4,7 +4,7 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addConsole } from '../../src/http/console/routes.ts'
+import { addConsole } from '../../src/server/console/console.ts'
 import { createHttpWorld, problemIn, type HttpWorld } from './support.ts'
 
 const SCRIPT = 'export const one = 1\n'

@@ -32,15 +32,15 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
 }
 
 /** All sources of the command line as one text. */
-const COMMANDS = readdirSync('src/cli', { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => readFileSync(path.join('src/cli', file), 'utf8'))
+const COMMANDS = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((file) => /^cli\/.*\.ts$|^features\/[^/]+\/cli[^/]*\.ts$/.test(file))
+  .map((file) => readFileSync(path.join('src', file), 'utf8'))
   .join('\n')
 
 /** Operations that are called by another name. */
 const CALLED_AS: Readonly<Record<string, string>> = {
-  'asCode.apply': 'apply: carryOut } = talk.client.asCode',
-  'asCode.plan': '{ plan, apply: carryOut } = talk.client.asCode',
+  'asCode.apply': 'apply: carryOut } = call.client.asCode',
+  'asCode.plan': '{ plan, apply: carryOut } = call.client.asCode',
   'events.stream': 'client.events(',
   'schedules.simulate': 'client.simulate(',
   'targets.rotateSecret': 'targets.rotateSecret()',

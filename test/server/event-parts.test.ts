@@ -1,18 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { agentId, orgId, sessionKey, type RunId } from '../../src/domain/ids.ts'
-import { createGate } from '../../src/http/events/gate.ts'
-import { createLine } from '../../src/http/events/line.ts'
-import { createOwners } from '../../src/http/events/owners.ts'
-import { createPace } from '../../src/http/events/pace.ts'
-import { readPosition, wholeTurn } from '../../src/http/events/position.ts'
-import { framesOf } from '../../src/http/events/frames.ts'
-import type { RunOwners } from '../../src/service/live-port.ts'
+import { createSemaphore, createBatcher } from '../../src/server/events/flow.ts'
+import { createOwnerQueue } from '../../src/server/events/channel.ts'
+import { createOwnerCache } from '../../src/server/events/owners.ts'
+import { framesOf, readPosition, afterTransaction } from '../../src/server/events/frames.ts'
+import type { RunOwners } from '../../src/engine/live-port.ts'
 import { NOW } from '../support/builders.ts'
 
 describe('the id of an event', () => {
   it('is a turn and a place in it, or all of a turn', () => {
     expect(readPosition('81-3')).toEqual({ no: 81, index: 3 })
-    expect(readPosition('81')).toEqual(wholeTurn(81))
+    expect(readPosition('81')).toEqual(afterTransaction(81))
     for (const wrong of ['', '-', '81-', '-3', '81-3-1', '8.1', '1e3', ' 81', '9999999999999999'])
       expect([wrong, readPosition(wrong)]).toEqual([wrong, null])
   })
@@ -27,7 +25,7 @@ describe('the pace of sending', () => {
   })
 
   it('is at once after a pause, then no more often than it may be', () => {
-    const [soon, flush] = [createPace(25), vi.fn()]
+    const [soon, flush] = [createBatcher(25), vi.fn()]
     soon(flush)
     soon(flush)
     vi.advanceTimersByTime(1)
@@ -43,7 +41,7 @@ describe('the pace of sending', () => {
     let now = 0
     vi.spyOn(performance, 'now').mockImplementation(() => now)
     const waits = vi.spyOn(globalThis, 'setTimeout')
-    const soon = createPace(25)
+    const soon = createBatcher(25)
     const sendFor = (ms: number): void => {
       soon(() => (now += ms))
       vi.runAllTimers()
@@ -57,11 +55,11 @@ describe('the pace of sending', () => {
 
 describe('a gate', () => {
   it('lets so many through at a time, in order, and goes on after failures', async () => {
-    const gate = createGate(2)
+    const gate = createSemaphore(2)
     const began: number[] = []
     const ends: (() => void)[] = []
     const works = [0, 1, 2, 3].map((number) =>
-      gate.pass(async () => {
+      gate.run(async () => {
         began.push(number)
         await new Promise<void>((resolve) => ends.push(resolve))
         if (number === 0) throw new Error('no')
@@ -90,16 +88,16 @@ const turn = (no: number, ...events: readonly (readonly [id: string, status: str
 describe('whose a run is', () => {
   it('is remembered from when the node knows it until it has ended', () => {
     const live = new Map([['r1', owners('s')]])
-    const known = createOwners(ORG, (_, id: RunId) => live.get(id))
+    const known = createOwnerCache(ORG, (_, id: RunId) => live.get(id))
     const queued = turn(1, ['r1', 'queued']).events
     expect(known.unknown(queued)).toEqual([])
     live.clear()
     const ended = turn(2, ['r1', 'success']).events
     expect(known.unknown(ended)).toEqual([])
     expect(ended.map(known.of)).toEqual([owners('s')])
-    known.told(ended)
+    known.forgetEnded(ended)
     expect(known.unknown(ended)).toEqual(['r1'])
-    known.learn(['r1'], new Map())
+    known.store(['r1'], new Map())
     expect([known.unknown(ended), ended.map(known.of)]).toEqual([[], [undefined]])
   })
 })
@@ -108,9 +106,9 @@ describe('turns that wait until it is known whose runs they are about', () => {
   const lineOf = (askOwners: (ids: readonly string[]) => Promise<ReadonlyMap<string, RunOwners>>) => {
     const told: number[] = []
     const failed = vi.fn()
-    const line = createLine({
-      ...{ owners: createOwners(ORG, () => undefined), askOwners, failed },
-      tell: ({ no }) => void told.push(no),
+    const line = createOwnerQueue({
+      ...{ owners: createOwnerCache(ORG, () => undefined), loadOwners: askOwners, failed },
+      send: ({ no }) => void told.push(no),
     })
     return { line, told, failed }
   }
@@ -122,25 +120,25 @@ describe('turns that wait until it is known whose runs they are about', () => {
       asked.push(ids)
       return new Promise((resolve) => answers.push(resolve))
     })
-    line.put(turn(1, ['r1', 'queued']))
-    line.put(turn(2, ['r1', 'running']))
-    line.put(turn(3))
+    line.add(turn(1, ['r1', 'queued']))
+    line.add(turn(2, ['r1', 'running']))
+    line.add(turn(3))
     expect([asked, told]).toEqual([[['r1']], []])
     answers[0]?.(new Map([['r1', owners('s')]]))
     await vi.waitFor(() => expect(told).toEqual([1, 2, 3]))
-    line.put(turn(4, ['r1', 'success']))
+    line.add(turn(4, ['r1', 'success']))
     expect(told).toEqual([1, 2, 3, 4])
     expect(asked).toHaveLength(1)
   })
 
   it('are left to be read when nobody can say, or when there are too many of them', async () => {
     const broken = lineOf(() => Promise.reject(new Error('away')))
-    broken.line.put(turn(1, ['r1', 'queued']))
+    broken.line.add(turn(1, ['r1', 'queued']))
     await vi.waitFor(() => expect(broken.failed).toHaveBeenCalledTimes(1))
     expect(broken.told).toEqual([])
     const slow = lineOf(() => new Promise(() => undefined))
     const many = Array.from({ length: 30_000 }, (_, index) => [`r${index}`, 'queued'] as const)
-    for (const no of [1, 2, 3]) slow.line.put(turn(no, ...many))
+    for (const no of [1, 2, 3]) slow.line.add(turn(no, ...many))
     expect(slow.failed).toHaveBeenCalledTimes(1)
   })
 })

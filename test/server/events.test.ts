@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type EventView, event } from '../../src/contract/event.ts'
+import { type EventView, event } from '../../src/features/events/schema.ts'
 import type { RunView } from '../../src/features/runs/schema.ts'
 import type { MessageReceipt } from '../../src/features/sessions/schema.ts'
-import type { RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'
+import type { RunNowAnswer, ScheduleView } from '../../src/features/schedules/schema.ts'
 import { principalId } from '../../src/domain/ids.ts'
 import { createKey } from '../../src/features/access/keys.ts'
-import { loadTurnsAfter } from '../../src/engine/transaction/history-store.ts'
+import { loadTransactionsAfter } from '../../src/engine/transaction/history-store.ts'
 import { ORG, OTHER_ORG } from '../platform/db/records.ts'
 import { listen, readEvents, type Read } from './event-reader.ts'
 import { createLiveWorld, type LiveWorld } from './live.ts'
@@ -43,7 +43,7 @@ const about = (reads: readonly Read[], id: string): readonly Read[] =>
 /** Every event of the org that is told outside, from its history. */
 async function recorded(after: string, kinds: readonly string[], of: LiveWorld = world): Promise<readonly string[]> {
   const [no = 0] = after.split('-').map(Number)
-  const turns = await loadTurnsAfter(of.engine.ports.database, { orgId: ORG, after: no, limit: 100_000 })
+  const turns = await loadTransactionsAfter(of.engine.ports.database, { orgId: ORG, after: no, limit: 100_000 })
   return turns.flatMap((turn) =>
     turn.events.flatMap(([kind], index) => (kinds.includes(kind) ? [`${turn.no}-${index}`] : [])),
   )
@@ -169,14 +169,14 @@ describe('a stream of events', () => {
       done = true
     })()
     await Promise.all([...followers, load])
-    const runs = new Set(
-      (await world.engine.ports.database.query(`select id from run where session_key = 'load:1'`, [])).map(
-        (row) => row['id'],
-      ),
-    )
+    // A busy machine merges messages that wait in a session, so the number of runs is asked for.
+    const runs = (
+      await world.engine.ports.database.query(`select session_key from run where session_key like 'load:%'`, [])
+    ).map((row) => row['session_key'])
+    expect(runs.length).toBeGreaterThan(60)
     expect(seen).toEqual(await recorded(from, ['run.changed']))
-    expect(seen.length).toBeGreaterThanOrEqual(900)
-    expect(bySession.length).toBe(runs.size * 3)
+    expect(seen.length).toBeGreaterThanOrEqual(runs.length * 3)
+    expect(bySession.length).toBe(runs.filter((session) => session === 'load:1').length * 3)
     expect(new Set(bySession).size).toBe(bySession.length)
   }, 60_000)
 
@@ -369,7 +369,7 @@ describe('a node with little room', () => {
 
   it('cuts off who reads too slowly, tells the others everything, and takes no more than it can', async () => {
     const small = await createLiveWorld(agents, {
-      limits: { mostWaiting: 20_000 },
+      limits: { maxUnsentBytes: 20_000 },
       most: () => ({ all: 3, perOrg: 3 }),
     })
     try {
@@ -389,7 +389,7 @@ describe('a node with little room', () => {
       const data = { output: 'x'.repeat(60_000) }
       let rounds = 0
       for (; rounds < 1_000 && small.events.size() === 2; rounds += 1)
-        await small.engine.ports.turns.take({
+        await small.engine.ports.commands.execute({
           orgId: ORG,
           apply: (desk) => void desk.changes.events.push({ kind: 'run.output', subject: 'run_x', data }),
         })
@@ -439,14 +439,14 @@ describe('a node that is not told of turns', () => {
       const readers = await Promise.all(['', '?session=chat%3Agap'].map((query) => readEvents(deaf.app, query)))
       const database = deaf.engine.ports.database
       const ran = async () => (await deaf.ask('GET', `/api/v1/runs/${id}`)).json<{ status: string }>().status
-      const history = () => loadTurnsAfter(database, { orgId: ORG, after: 0, limit: 1_000 })
+      const history = () => loadTransactionsAfter(database, { orgId: ORG, after: 0, limit: 1_000 })
       const before = await history()
       const id = await say('chat:gap', 'hello', deaf)
       await expect.poll(ran).toBe('success')
       const last = before.at(-1)
-      if (last !== undefined) deaf.events.hear(ORG, last)
+      if (last !== undefined) deaf.events.publish(ORG, last)
       const [newest] = (await history()).slice(-1)
-      if (newest !== undefined) deaf.events.hear(ORG, newest)
+      if (newest !== undefined) deaf.events.publish(ORG, newest)
       for (const reader of readers) {
         await reader.one(isEnded(id))
         expect(reader.events.map(statusOf)).toEqual(['queued', 'running', 'success'])

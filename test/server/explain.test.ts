@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { explanation } from '../../src/features/explain/schema.ts'
 import { principalId } from '../../src/domain/ids.ts'
 import { formatInstant, later } from '../../src/domain/instant.ts'

@@ -149,7 +149,7 @@ describe('how often somebody asks', () => {
     const status = async (as = 'owner') => (await world.ask('GET', URL, { as })).statusCode
     expect([await status(), await status(), await status()]).toEqual([200, 200, 429])
     const refused = await world.ask('POST', URL, { raw: '{ not read' })
-    expect(problemIn(refused, 'RATE_LIMITED').detail).toContain('2 requests a second')
+    expect(problemIn(refused, 'RATE_LIMITED').detail).toContain('2 requests per second')
     expect(refused.headers['retry-after']).toBe('1')
     expect(await status('other')).toBe(200)
     now = 500

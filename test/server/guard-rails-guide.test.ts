@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createAuthentication } from '../../src/service/authentication.ts'
+import { createAuthentication } from '../../src/features/access/authentication.ts'
 import { textOf } from '../docs/tracked-files.ts'
 import { createHttpWorld, KEYS, type HttpWorld, type Method } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RefusalCode } from '../../src/api/refusals.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

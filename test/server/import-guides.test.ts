@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { asCodeSchema } from '../../src/contract/as-code-schema.ts'
-import { EXAMPLES } from '../../src/core/words/understand.ts'
+import { asCodeSchema } from '../../src/features/as-code/schema.ts'
+import { EXAMPLES } from '../../src/domain/words/understand.ts'
 import { run } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
 import { linesOf, wordsOf } from '../docs/written/shell.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const rules = { enabled: true, programs: ['/usr/local/bin/backup', '/bin/sh'], directories: [] }
   // The status page of the guide to probes.
   const look = () => Promise.resolve({ kind: 'seen', value: { open: 0 }, how: 'it answered 200', mark: null } as const)
-  world.change({ ports: { ...world.services.ports, commands: () => rules, look } })
+  world.change({ ports: { ...world.services.ports, commandRules: () => rules, runProbe: look } })
   const echo = { id: 'echo', name: 'Echo', executor: { kind: 'echo' } }
   expect((await world.ask('POST', '/api/v1/agents', { as: 'operator', body: echo })).statusCode).toBe(201)
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AgentView } from '../../src/features/agents/schema.ts'
 import { type ImportedLine, type ImportReport, importReport } from '../../src/features/import/schema.ts'
 import type { Page } from '../../src/api/page.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 
-import { words } from '../../src/contract/words.ts'
+import { words } from '../../src/features/schedules/views-schema.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld
@@ -23,7 +23,9 @@ beforeEach(async () => {
 })
 
 const allow = (...programs: readonly string[]): void =>
-  world.change({ ports: { ...world.services.ports, commands: () => ({ enabled: true, programs, directories: [] }) } })
+  world.change({
+    ports: { ...world.services.ports, commandRules: () => ({ enabled: true, programs, directories: [] }) },
+  })
 
 async function taken(source: 'crontab' | 'openclaw', body: object, as = 'owner'): Promise<ImportReport> {
   const response = await world.ask('POST', `/api/v1/import/${source}`, { body, as })
@@ -98,7 +100,7 @@ describe('a crontab of commands', () => {
   it('needs an owner of the operator org, and programs that the operator lists', async () => {
     expect(lineOf(await taken('crontab', { text }), 2)?.notes[0]).toMatch(/only an owner of the operator org/)
     expect(lineOf(await taken('crontab', { text }, 'operator'), 2)?.notes[0]).toMatch(
-      /enabled is false: the operator lists \/usr\/bin\/backup or \/bin\/sh in executors.command.programs/,
+      /enabled is false; the operator must list \/usr\/bin\/backup or \/bin\/sh in executors.command.programs/,
     )
     allow('/usr/bin/backup')
     expect(outcomes(await taken('crontab', { text }, 'operator'))).toEqual([
@@ -169,8 +171,8 @@ describe('a jobs file of OpenClaw', () => {
     expect(outcomes(plan)).toEqual(['1 new', '2 new', '3 left_out', '4 refused', '5 refused', '6 new'])
     const report = await taken('openclaw', { text })
     expect(report.counts).toEqual({ new: 3, changed: 0, unchanged: 0, refused: 2, taken: 0, left_out: 1 })
-    expect(lineOf(report, 2)?.notes[0]).toMatch(/delivery to slack C1 is not carried over/)
-    expect(lineOf(report, 6)?.notes.join()).toMatch(/there is no agent gone here/)
+    expect(lineOf(report, 2)?.notes[0]).toMatch(/delivery to slack C1 is not imported/)
+    expect(lineOf(report, 6)?.notes.join()).toMatch(/there is no agent gone,/)
     expect(await schedules()).toMatchObject([
       { name: 'Brief', cron: '0 7 * * *', timezone: 'America/Los_Angeles', session: 'isolated', state: 'active' },
       { agent_id: 'writer' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { schedule, type ScheduleView } from '../../src/contract/schedule.ts'
+import { schedule, type ScheduleView } from '../../src/features/schedules/schema.ts'
 
 import { createHttpWorld, pointersIn, type HttpWorld } from './support.ts'
 

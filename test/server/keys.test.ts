@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type KeyView, type MadeKey, key, keyPage, madeKey } from '../../src/contract/key.ts'
+import { type KeyView, type MadeKey, key, keyPage, madeKey } from '../../src/features/access/schema.ts'
 import type { Page } from '../../src/api/page.ts'
 
-import { createAuthentication } from '../../src/service/authentication.ts'
+import { createAuthentication } from '../../src/features/access/authentication.ts'
 import { createHttpWorld, KEYS, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

@@ -144,7 +144,7 @@ describe('a document of an org', () => {
     ]
     for (const response of doors) {
       expect(response.statusCode, response.body.slice(0, 300)).toBe(409)
-      expect(problemIn(response, 'CONFLICT').detail).toContain('above 32 MiB together')
+      expect(problemIn(response, 'CONFLICT').detail).toContain('exceed 32 MiB')
     }
   })
 })

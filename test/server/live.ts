@@ -3,10 +3,10 @@ import { agentId } from '../../src/domain/ids.ts'
 import { echo } from '../../src/executors/echo/execute.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
-import { createEventStreams, type EventStreams, type StreamLimits } from '../../src/http/events/streams.ts'
-import type { MostPlaces } from '../../src/http/places.ts'
+import { createEventStreams, type EventStreams, type StreamLimits } from '../../src/server/events/streams.ts'
+import type { SlotLimits } from '../../src/server/http/limited.ts'
 import { stopApp } from '../../src/library/stop.ts'
-import { createWaiters, type Waiters } from '../../src/library/waiters.ts'
+import { createWaiters, type Waiters } from '../../src/library/running.ts'
 import { ensureAgents } from '../../src/features/access/first-start.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../src/features/config/settings.ts'
 import { urlOf } from '../scenarios/url.ts'
@@ -28,7 +28,7 @@ export interface LiveOptions {
   readonly database?: TestDatabase
   readonly limits?: Partial<StreamLimits>
   /** How many may listen; left out: as many as come. */
-  readonly most?: () => MostPlaces
+  readonly most?: () => SlotLimits
   /** Those who listen are told of no turn as it happens. */
   readonly deaf?: boolean
   /** Asked again and again, as a server asks what it was told last. */
@@ -53,9 +53,9 @@ export async function createLiveWorld(
   await engine.loops.start()
   const events = createEventStreams({
     ...{ ports: engine.ports, work: engine.work, failed: () => undefined, limits: options.limits ?? {} },
-    ...(options.most === undefined ? {} : { most: options.most }),
+    ...(options.most === undefined ? {} : { limit: options.most }),
   })
-  if (options.deaf !== true) engine.parts.hearers.add(events.hear)
+  if (options.deaf !== true) engine.parts.listeners.add(events.publish)
   // Requests in process name a host without the port that the server may listen on as well.
   world.set({ allowedHosts: ['localhost'] })
   world.change({

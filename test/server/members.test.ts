@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type MemberView, member, memberPage, signInLink } from '../../src/contract/member.ts'
+import { type MemberView, member, memberPage, signInLink } from '../../src/features/access/schema.ts'
 import type { Page } from '../../src/api/page.ts'
 
 import { OTHER_ORG } from '../platform/db/records.ts'

@@ -10,9 +10,9 @@ afterAll(() => world.close())
 const refused: string[] = []
 const port = (isPrivate: boolean) => ({
   metrics: {
-    show: () => Promise.resolve('# HELP up Up\n# TYPE up gauge\nup 1\n'),
+    render: () => Promise.resolve('# HELP up Up\n# TYPE up gauge\nup 1\n'),
     isPrivate: () => Promise.resolve(isPrivate),
-    refused: (code: string) => void refused.push(code),
+    countRefusal: (code: string) => void refused.push(code),
   },
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { limitQueries } from '../../src/http/org-connections.ts'
+import { limitQueries } from '../../src/server/http/answer-memory.ts'
 
 /** A database whose statements end when they are told to. */
 function createSlowDatabase() {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OrgView, createdOrg, org, orgPage } from '../../src/contract/org.ts'
+import { type OrgView, createdOrg, org, orgPage } from '../../src/features/access/schema.ts'
 import type { Page } from '../../src/api/page.ts'
 
 import { OPERATOR_ORG } from '../../src/domain/access/access.ts'
-import { createAuthentication } from '../../src/service/authentication.ts'
+import { createAuthentication } from '../../src/features/access/authentication.ts'
 import { aPrincipal, createHttpWorld, KEYS, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { heartbeat } from '../../src/features/heartbeats/schema.ts'
 import { probeTry } from '../../src/features/probes/schema.ts'
-import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'
-import { createSchedule } from '../../src/service/schedules.ts'
+import { DEFAULT_RESTRICTIONS } from '../../src/domain/access/restrictions.ts'
+import { createSchedule } from '../../src/features/schedules/service.ts'
 import { ORG } from '../platform/db/records.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
     Promise.resolve(url.includes('10.0.0.1') ? `is a private address, closed to a ${purpose}` : null)
   const { ports } = world.services
   const commands = () => ({ enabled: true, programs: ['/bin/true'], directories: [] })
-  world.change({ ports: { ...ports, look, commands, outbound: { ...ports.outbound, check } } })
+  world.change({ ports: { ...ports, runProbe: look, commandRules: commands, outbound: { ...ports.outbound, check } } })
 })
 afterAll(() => world.close())
 
@@ -83,10 +83,10 @@ describe('a probe of a schedule', () => {
     expect((await ask(COMMAND, 'operator')).statusCode).toBe(201)
     expect(pointersIn(await ask({ ...COMMAND, program: '/bin/sh' }, 'operator'))).toEqual(['/probe/program'])
     const { ports } = world.services
-    const railed = { rails: RAIL_DEFAULTS, owner: 'key_rails', attempt: null }
-    const caller = { orgId: ORG, principal: 'key_rails', railed, isOperatorOwner: true }
+    const railed = { restrictions: DEFAULT_RESTRICTIONS, owner: 'key_rails', attempt: null }
+    const caller = { orgId: ORG, principal: 'key_rails', restricted: railed, isOperatorOwner: true }
     const input = { every_seconds: 86_400, agent_id: 'writer' }
-    await expect(createSchedule(ports, caller, { ...input, probe: COMMAND as never })).rejects.toThrow('guard rails')
+    await expect(createSchedule(ports, caller, { ...input, probe: COMMAND as never })).rejects.toThrow('restricted key')
     const through = { orgId: ORG, principal: 'key_1', through: 'mcp', isOperatorOwner: true } as const
     await expect(createSchedule(ports, through, { ...input, probe: COMMAND as never })).rejects.toThrow('MCP')
   })

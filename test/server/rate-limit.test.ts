@@ -9,7 +9,7 @@ import {
   createRateLimit,
   type Charging,
 } from '../../src/server/http/rate-limit.ts'
-import { isOfWorkers } from '../../src/operations/admit.ts'
+import { isWorkerCall } from '../../src/operations/perform.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import { aPrincipal } from './support.ts'
 
@@ -122,7 +122,7 @@ describe('a request that is one too many', () => {
 describe('what workers and callbacks ask', () => {
   it('is exempt, and nothing else that needs a key', () => {
     const all = Object.entries(OPERATIONS)
-    const exempt = all.filter(([, spec]) => isOfWorkers(spec) || spec.permission === 'none').map(([id]) => id)
+    const exempt = all.filter(([, spec]) => isWorkerCall(spec) || spec.permission === 'none').map(([id]) => id)
     expect(exempt.filter((id) => id.startsWith('worker.')).sort()).toEqual(
       ['worker.claim', 'worker.complete', 'worker.events', 'worker.renew', 'worker.start'].sort(),
     )

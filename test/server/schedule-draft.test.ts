@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { LineageView } from '../../src/contract/lineage.ts'
-import { type DraftInput, scheduleDraft, scheduleProposal } from '../../src/contract/schedule-draft.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { LineageView } from '../../src/features/access/restrictions-schema.ts'
+import { type DraftInput, scheduleDraft, scheduleProposal } from '../../src/features/schedules/views-schema.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 
 import { principalId } from '../../src/domain/ids.ts'
 import { later } from '../../src/domain/instant.ts'
-import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'
+import { DEFAULT_RESTRICTIONS } from '../../src/domain/access/restrictions.ts'
 import { seedRun } from '../platform/db/records.ts'
 import { NOW } from '../support/builders.ts'
 import { aPrincipal, createHttpWorld, KEYS, pointersIn, problemIn, type HttpWorld } from './support.ts'
@@ -14,8 +14,8 @@ let world: HttpWorld
 beforeAll(async () => {
   world = await createHttpWorld()
   KEYS.set('drafter', aPrincipal('owner', { id: principalId('key_drafter'), scopes: ['schedules:write'] }))
-  const railed = { rails: { ...RAIL_DEFAULTS, ownOnly: false }, owner: 'key_railed', attempt: null }
-  KEYS.set('railed', aPrincipal('member', { id: principalId('key_railed'), railed }))
+  const railed = { restrictions: { ...DEFAULT_RESTRICTIONS, ownOnly: false }, owner: 'key_railed', attempt: null }
+  KEYS.set('railed', aPrincipal('member', { id: principalId('key_railed'), restricted: railed }))
 })
 afterAll(async () => {
   KEYS.delete('drafter')

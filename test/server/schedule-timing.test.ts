@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { SchedulePreview } from '../../src/contract/schedule-preview.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { SchedulePreview } from '../../src/features/schedules/views-schema.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { DAY_MS, formatInstant, instant } from '../../src/domain/instant.ts'
 import { createHttpWorld, type HttpWorld, type Method } from './support.ts'
 

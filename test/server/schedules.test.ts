@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from '../../src/api/page.ts'
-import type { BulkAnswer } from '../../src/contract/schedule-bulk.ts'
-import type { PreviewView } from '../../src/contract/schedule-preview.ts'
-import { type RunNowAnswer, type ScheduleView, schedule, schedulePage } from '../../src/contract/schedule.ts'
-import { scheduleOutcomes } from '../../src/contract/schedule-outcome.ts'
+import { type BulkAnswer, type PreviewView, scheduleOutcomes } from '../../src/features/schedules/views-schema.ts'
+import { type RunNowAnswer, type ScheduleView, schedule, schedulePage } from '../../src/features/schedules/schema.ts'
 
 import { SAMPLE_JSON, SAMPLE_POLICIES } from '../support/seed-003-sample.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'

@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rotation, secret, secretPage, type SecretView } from '../../src/features/secrets/schema.ts'
 
-import { exposeSecrets } from '../../src/service/secret/use.ts'
+import { exposeSecrets } from '../../src/features/secrets/use.ts'
 import { ORG, OTHER_ORG } from '../platform/db/records.ts'
 import { createHttpWorld, KEYS, pointersIn, problemIn, aPrincipal, type HttpWorld } from './support.ts'
 
@@ -101,7 +101,7 @@ describe('a secret', () => {
     await create()
     expect(await opened('https://evil.example/')).toEqual({
       ok: false,
-      message: 'secret API_KEY may not go to evil.example, only to api.example.com',
+      message: 'secret API_KEY may not be sent to evil.example, only to api.example.com',
     })
   })
 
@@ -123,7 +123,7 @@ describe('an agent that names a secret', () => {
       await ask('POST', AGENTS, agentOf({ ...USING, url: 'https://evil.example/' })),
       'VALIDATION',
     )
-    expect(elsewhere.detail).toContain('may not go to evil.example, only to api.example.com')
+    expect(elsewhere.detail).toContain('may not be sent to evil.example, only to api.example.com')
     expect((await ask('POST', AGENTS, agentOf(USING))).statusCode).toBe(201)
     problemIn(
       await ask('PATCH', `${AGENTS}/caller`, {
@@ -167,7 +167,7 @@ describe('an agent that names a secret', () => {
     await create()
     const executor = { kind: 'http', url: 'https://api.example.com/', ...USING }
     const response = await ask('POST', '/api/v1/schedules', { body: { name: 'x', every_seconds: 60, executor } })
-    expect(problemIn(response, 'VALIDATION').detail).toContain('only agents may name secrets')
+    expect(problemIn(response, 'VALIDATION').detail).toContain('only agents may reference secrets')
   })
 })
 

@@ -1,5 +1,4 @@
-import { connect } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Problem } from '../../src/api/problem.ts'
 import { DatabaseError } from '../../src/platform/db/database-error.ts'

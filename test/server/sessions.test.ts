@@ -360,7 +360,7 @@ describe('waiting for the answer', () => {
   it('answers with the receipt when the node goes down meanwhile: the message is accepted', async () => {
     const waiting = send('agent:slow:f', '60')
     await started('agent:slow:f')
-    live.waiters.dismiss()
+    live.waiters.rejectAll()
     const response = await waiting
     expect(response.statusCode).toBe(202)
     expect(response.json<MessageReceipt>().state).toBe('running')

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ConsoleSessionView, type SignInLink, consoleSession } from '../../src/contract/member.ts'
-import type { MadeKey } from '../../src/contract/key.ts'
-import { type MeView, me } from '../../src/contract/me.ts'
+import {
+  consoleSession,
+  type ConsoleSessionView,
+  type MadeKey,
+  me,
+  type MeView,
+  type SignInLink,
+} from '../../src/features/access/schema.ts'
 
 import { formatInstant, later } from '../../src/domain/instant.ts'
-import { createAuthentication } from '../../src/service/authentication.ts'
+import { createAuthentication } from '../../src/features/access/authentication.ts'
 import { csrfTokenOf } from '../../src/features/access/console-sessions.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

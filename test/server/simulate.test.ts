@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { simulateAnswer, type SimulateAnswer, type SimulateInput } from '../../src/features/simulation/schema.ts'
 
 import { Refusal } from '../../src/api/refusals.ts'
 import { formatInstant, later } from '../../src/domain/instant.ts'
 import { computeSimulation } from '../../src/features/simulation/compute.ts'
-import type { SimulationPort } from '../../src/service/simulate/port.ts'
+import type { SimulationPort } from '../../src/features/simulation/port.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

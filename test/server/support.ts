@@ -1,6 +1,6 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import { inCode } from '../../src/platform/config/in-code.ts'
+import { camelCaseSettings } from '../../src/platform/config/in-code.ts'
 import { CONFIG_KEYS } from '../../src/platform/config/keys.ts'
 import { buildTree, defaultLayer } from '../../src/platform/config/tree.ts'
 import type { OperationSpec } from '../../src/api/operation.ts'
@@ -8,16 +8,15 @@ import type { OperationTable } from '../../src/operations/handler.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import type { Problem } from '../../src/api/problem.ts'
 import { REFUSAL_CODES, type RefusalCode } from '../../src/api/refusals.ts'
-import { taskError } from '../../src/features/tasks/schema.ts'
-import { facadeCodeOf } from '../../src/contract/task-errors.ts'
+import { facadeCodeOf, taskError } from '../../src/features/tasks/schema.ts'
 import { OPERATOR_ORG, type Principal, type Role } from '../../src/domain/access/access.ts'
 import { agentId, principalId } from '../../src/domain/ids.ts'
 import { readTraceparent } from '../../src/domain/trace-context.ts'
-import type { AnswerMemory } from '../../src/http/answer-memory.ts'
-import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
-import { createEventStreams } from '../../src/http/events/streams.ts'
+import type { AnswerMemory } from '../../src/server/http/answer-memory.ts'
+import type { HttpContext, HttpSettings, SignedIn } from '../../src/server/http/context.ts'
+import { createEventStreams } from '../../src/server/events/streams.ts'
 import { createHttpServer } from '../../src/server/http/server.ts'
-import type { LiveWork } from '../../src/service/live-port.ts'
+import type { LiveWork } from '../../src/engine/live-port.ts'
 import { ensureOrg } from '../../src/features/access/orgs-store.ts'
 import { insertAgents } from '../../src/features/agents/store.ts'
 import { createServiceWorld, type ServiceWorld } from '../features/database/world.ts'
@@ -76,7 +75,7 @@ export const SESSIONS = new Map<string, SignedIn>([
 
 /** What a server is set to when nobody says anything, but for the rate: tests ask as fast as they can. */
 export const USUAL_SETTINGS: HttpSettings = {
-  ...inCode(CONFIG_KEYS.server, buildTree(CONFIG_KEYS.server, defaultLayer(CONFIG_KEYS.server))),
+  ...camelCaseSettings(CONFIG_KEYS.server, buildTree(CONFIG_KEYS.server, defaultLayer(CONFIG_KEYS.server))),
   ratePerSecond: 0,
   rateBurst: null,
   tasksEnabled: true,
@@ -107,13 +106,13 @@ export async function createHttpWorld(
     forgetSession: () => undefined,
     events: createEventStreams({ ports: services.ports, work: NO_WORK, failed: () => undefined }),
     metrics: {
-      show: () => Promise.resolve('up 1\n'),
+      render: () => Promise.resolve('up 1\n'),
       isPrivate: () => Promise.resolve(false),
-      refused: () => undefined,
+      countRefusal: () => undefined,
     },
-    workers: { wait: () => Promise.resolve({ attempts: [], cancel: [] }), say: () => undefined },
-    admit: (_name, given, work) => work(readTraceparent(given)),
-    hearAccess: () => () => undefined,
+    workers: { wait: () => Promise.resolve({ attempts: [], cancel: [] }), publish: () => undefined },
+    traceSubmission: (_name, given, work) => work(readTraceparent(given)),
+    onAccessChange: () => () => undefined,
     health: () => ({ ready: true, database: 'up', away_since: null, engine: 'up', draining: false, node_id: 'nod_1' }),
     hasManyOrgs: () => false,
     queriesPerOrg: 2,

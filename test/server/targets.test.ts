@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TryOutcome } from '../../src/domain/delivery/message.ts'
-import { envelopeIn } from '../../src/core/delivery/letter.ts'
-import type { OutMessage } from '../../src/domain/delivery/message.ts'
+import type { OutgoingMessage, TryOutcome } from '../../src/domain/delivery/message.ts'
+import { parseEnvelope } from '../../src/domain/delivery/email-message.ts'
 import {
   type TargetView,
   enabledTarget,
@@ -10,12 +9,12 @@ import {
   targetPage,
   targetTest,
 } from '../../src/features/targets/schema.ts'
-import { schedule } from '../../src/contract/schedule.ts'
+import { schedule } from '../../src/features/schedules/schema.ts'
 
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld
-const sent: OutMessage[] = []
+const sent: OutgoingMessage[] = []
 let answer: TryOutcome = { ok: true, statusCode: 204 }
 
 beforeAll(async () => {
@@ -138,7 +137,7 @@ describe('a target', () => {
     expect((await world.ask('POST', `${URL}/${id}/test`)).json()).toMatchObject({
       ...{ delivered: false, status_code: null, error_code: 'timeout', message: 'no answer' },
     })
-    expect(envelopeIn(sent[0]?.body ?? '')).toMatchObject({ type: 'target.test', data: { target_id: id } })
+    expect(parseEnvelope(sent[0]?.body ?? '')).toMatchObject({ type: 'target.test', data: { target_id: id } })
     expect(sent[0]?.secrets).toHaveLength(1)
     expect(sent[0]?.id).not.toBe(sent[1]?.id)
   })

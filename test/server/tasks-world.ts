@@ -55,7 +55,7 @@ export async function createTasksWorld(
     reload: (change) => {
       current = changed(current, change)
       live.engine.parts.lanes.resize(current.lanes.byName)
-      for (const office of live.engine.parts.offices.values()) office.refresh()
+      for (const office of live.engine.parts.actors.values()) office.refresh()
     },
     close: live.close,
   }

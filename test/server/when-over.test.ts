@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { whenOver } from '../../src/http/when-over.ts'
+import { whenOver } from '../../src/server/http/when-over.ts'
 
 const answers: ServerResponse[] = []
 const server = createServer((_, answer) => void answers.push(answer))

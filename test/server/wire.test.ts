@@ -156,7 +156,7 @@ describe('with as many connections as there may be', () => {
       busy.destroy()
     }
     expect(world.logged.splice(0)).toMatchObject([
-      { level: 'warn', message: 'Too many are connected; some are refused' },
+      { level: 'warn', message: 'Connection limit reached; some connections are rejected' },
     ])
   })
 })

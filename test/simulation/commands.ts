@@ -1,16 +1,16 @@
 import { laneName, type MessageId, type SessionKey } from '../../src/domain/ids.ts'
 import { later, type Instant } from '../../src/domain/instant.ts'
 import { because } from '../../src/domain/reasons.ts'
-import type { SessionRules } from '../../src/core/session/session-rules.ts'
-import { cancelRun, stopSession } from '../../src/service/desk/cancel.ts'
-import { runNow } from '../../src/service/desk/fire.ts'
-import { submit as submitOn } from '../../src/service/desk/submit.ts'
-import { disabledStanding, enabledStanding } from '../../src/service/schedule-plan.ts'
-import { replaceSchedule } from '../../src/service/schedule-editing.ts'
-import type { Deed } from '../../src/service/turn/in-memory.ts'
-import { fireWork } from '../../src/service/turn/works.ts'
-import type { RunRow } from '../../src/store/run-row.ts'
-import type { ScheduleRow } from '../../src/store/schedule-row.ts'
+import type { SessionRules } from '../../src/domain/session/session.ts'
+import { cancelRun, stopSession } from '../../src/engine/commands/cancel.ts'
+import { runNow } from '../../src/engine/commands/fire.ts'
+import { submit as submitOn } from '../../src/engine/commands/submit.ts'
+import { disabledPlanState, enabledPlanState } from '../../src/features/schedules/next-run.ts'
+import { replaceSchedule } from '../../src/features/schedules/editing.ts'
+import type { StateCommand } from '../../src/engine/transaction/in-memory.ts'
+import { fireCommand } from '../../src/engine/commands/engine-commands.ts'
+import type { RunRow } from '../../src/features/runs/store.ts'
+import type { ScheduleRow } from '../../src/features/schedules/store.ts'
 import { act } from './transactions.ts'
 import { orgOf, type Agent, type Org, type World } from './world.ts'
 
@@ -36,7 +36,7 @@ export function submit(world: World, { org, agent, ageMs, ...given }: Submission
     world.observer.submitted(world, { number, stamp, accepted: false, run: null })
     return
   }
-  const apply: Deed['apply'] = (desk) => {
+  const apply: StateCommand['apply'] = (desk) => {
     const answer = submitOn(desk, {
       ...given,
       agentId: agent.id,
@@ -56,7 +56,7 @@ export function submit(world: World, { org, agent, ageMs, ...given }: Submission
 /** One pass of the schedule loop: everything due is decided. */
 export function fireDue(world: World): void {
   for (const org of world.orgs) {
-    const due = [...org.memory.desk.schedules.values()].filter(
+    const due = [...org.memory.state.schedules.values()].filter(
       ({ state, nextRunAt }) => state === 'active' && nextRunAt !== null && nextRunAt <= world.now,
     )
     if (due.length > 0)
@@ -68,8 +68,8 @@ export function fireDue(world: World): void {
   }
 }
 
-function fireOne({ runs, observer }: World, org: Org, row: ScheduleRow): Deed {
-  const work = fireWork(org.id, [row.id])
+function fireOne({ runs, observer }: World, org: Org, row: ScheduleRow): StateCommand {
+  const work = fireCommand(org.id, [row.id])
   return {
     apply: (desk, prepared) => {
       const { watermark: after } = row
@@ -90,7 +90,7 @@ function fireOne({ runs, observer }: World, org: Org, row: ScheduleRow): Deed {
 export function runScheduleNow(world: World, { id, orgId }: ScheduleRow): void {
   const { random } = world
   const deadline = random.chance(0.2) ? later(world.now, random.int(100, 20_000)) : null
-  act(world, orgOf(world, orgId), [{ apply: (desk) => runNow(desk, id, { mode: 'force', making: { deadline } }) }])
+  act(world, orgOf(world, orgId), [{ apply: (desk) => runNow(desk, id, { mode: 'force', overrides: { deadline } }) }])
 }
 
 /** Somebody cancels one run. */
@@ -104,7 +104,7 @@ export function stop(
   { org, key }: { readonly org: Org; readonly key: SessionKey },
   how: 'stop' | 'stopall' | 'reset',
 ): void {
-  const apply: Deed['apply'] = (desk) => {
+  const apply: StateCommand['apply'] = (desk) => {
     const session = desk.sessions.get(key)
     if (session !== undefined && how !== 'stop') world.observer.cleared(session)
     stopSession(desk, key, { how })
@@ -118,7 +118,7 @@ export function changeSession(
   { org, key }: { readonly org: Org; readonly key: SessionKey },
   own: SessionRules,
 ): void {
-  const apply: Deed['apply'] = (desk) => {
+  const apply: StateCommand['apply'] = (desk) => {
     const session = desk.sessions.get(key)
     if (session === undefined) return
     session.own = own
@@ -133,14 +133,14 @@ export function changeSchedule(
   { id, orgId }: ScheduleRow,
   change: 'enable' | 'disable' | Partial<ScheduleRow['rules']>,
 ): void {
-  const apply: Deed['apply'] = (desk) => {
+  const apply: StateCommand['apply'] = (desk) => {
     const row = desk.schedules.get(id)
     if (row === undefined) return
     if (typeof change === 'object') replaceSchedule(desk, { ...row, rules: { ...row.rules, ...change } })
     else
       replaceSchedule(desk, {
         ...row,
-        ...(change === 'enable' ? enabledStanding(row, desk.now) : disabledStanding(row)),
+        ...(change === 'enable' ? enabledPlanState(row, desk.now) : disabledPlanState(row)),
       })
   }
   act(world, orgOf(world, orgId), [{ apply }])

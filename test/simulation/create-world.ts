@@ -8,14 +8,19 @@ import {
   type SessionKey,
 } from '../../src/domain/ids.ts'
 import type { Instant } from '../../src/domain/instant.ts'
-import { lifeAfter } from '../../src/domain/schedule/lifecycle.ts'
+import { statusAfter } from '../../src/domain/schedule/lifecycle.ts'
 import type { ScheduleRules } from '../../src/domain/schedule/rules.ts'
-import type { SessionRules } from '../../src/core/session/session-rules.ts'
+import type { SessionRules } from '../../src/domain/session/session.ts'
 import type { Timing } from '../../src/domain/time/timing.ts'
-import { createNodeLanes } from '../../src/service/node-lanes.ts'
+import { createNodeLanes } from '../../src/features/lanes/node-lanes.ts'
 import { DEFAULT_SETTINGS } from '../../src/features/config/settings.ts'
-import { applyNodeFacts, emptyMemory, setOrgLimit, type NodeFacts } from '../../src/service/turn/memory.ts'
-import type { ScheduleRow } from '../../src/store/schedule-row.ts'
+import {
+  applyCapabilities,
+  emptyLoadedOrg,
+  setOrgLimit,
+  type NodeCapabilities,
+} from '../../src/engine/org-state/memory.ts'
+import type { ScheduleRow } from '../../src/features/schedules/store.ts'
 import type { Node, Observer, Org, Settings, World } from './world.ts'
 import type { Random } from './random.ts'
 
@@ -82,11 +87,11 @@ function createNode(name: string, sizes: Map<LaneName, number>): Node {
 }
 
 /** What the nodes of the world are alike in, and how many catch-up runs this one works on. Null: none takes one on. */
-function factsOf(world: World, agents: Org['agents'], node: Node | null): NodeFacts {
+function factsOf(world: World, agents: Org['agents'], node: Node | null): NodeCapabilities {
   const { random, counters, settings } = world
   const names = new Set(world.nodes[0]?.sizes.keys())
   return {
-    chance: {
+    randomSource: {
       random: () => random.next(),
       newRunId: () => runId(`run_${String((counters.run += 1)).padStart(9, '0')}`),
       newAttemptId: () => attemptId(`att_${(counters.attempt += 1)}`),
@@ -103,8 +108,8 @@ function createOrg(world: World, { id, maxConcurrent, agents: planned, sessions,
   const agents = planned.map((agent) => ({ ...agent, online: true }))
   const facts = new Map([null, ...world.nodes].map((node) => [node, factsOf(world, agents, node)]))
   const idle = factsOf(world, agents, null)
-  const memory = emptyMemory(id, idle)
-  const { desk, lineUp } = memory
+  const memory = emptyLoadedOrg(id, idle)
+  const { state: desk, readyQueue: lineUp } = memory
   desk.now = world.now
   for (const agent of agents) {
     const provider = null
@@ -121,7 +126,7 @@ function createOrg(world: World, { id, maxConcurrent, agents: planned, sessions,
     desk.sessions.set(key, { orgId: id, key, own, cutoff: null, generation: 0, context: null, createdAt: world.now })
   for (const schedule of schedules) desk.schedules.set(schedule.id, rowOf(world, id, schedule))
   setOrgLimit(memory, maxConcurrent)
-  applyNodeFacts(memory, idle)
+  applyCapabilities(memory, idle)
   return { id, maxConcurrent, agents, memory, facts: (node) => facts.get(node) ?? idle, transactions: 0 }
 }
 
@@ -133,7 +138,7 @@ function rowOf({ now }: World, orgId: OrgId, schedule: PlannedSchedule): Schedul
     ...{ createdBy: null, owner: null, createdByRun: null, lineage: null, approval: null },
     ...{ name: schedule.id, description: '', input: {}, payload: null, deleteAfterRun: false },
     ...{ retryPolicy: null, timeoutSeconds: null, lane: null, pace: null, watermark: now },
-    ...lifeAfter({ timing, maxFires: rules.maxFires, fires: 0 }, now),
+    ...statusAfter({ timing, maxFires: rules.maxFires, fires: 0 }, now),
     ...{ failureStreak: 0, failureCount: 0, skippedFor: null, fires: 0, previousRunId: null, lastEnding: null },
     ...{ lastRunAt: null, lastReleaseAt: null, lastStatus: null, lastError: null, alerts: null },
     ...{ version: 1, createdAt: now, updatedAt: now },

@@ -1,15 +1,15 @@
 import { later } from '../../src/domain/instant.ts'
-import { NODE_SHUTDOWN, type Outcome } from '../../src/domain/run/outcome.ts'
+import { NODE_SHUTDOWN, type AttemptOutcome } from '../../src/domain/run/outcome.ts'
 import { isInFlight } from '../../src/domain/run/run.ts'
-import { deferWork, recoverWork, reportWork } from '../../src/service/turn/works.ts'
+import { deferCommand, recoverCommand, reportCommand } from '../../src/engine/commands/engine-commands.ts'
 import { act, forgetIfOver } from './transactions.ts'
 import { holdsSomething, type Execution, type Node, type World } from './world.ts'
 
-const failure = (errorCode: 'agent_error' | 'executor_http_4xx'): Outcome => ({
+const failure = (errorCode: 'agent_error' | 'executor_http_4xx'): AttemptOutcome => ({
   ...{ kind: 'failed', errorCode, retryable: null, retryAfterMs: null },
 })
 
-const OUTCOMES: Record<Exclude<Execution['report'], 'nothing' | 'accept'>, Outcome> = {
+const OUTCOMES: Record<Exclude<Execution['report'], 'nothing' | 'accept'>, AttemptOutcome> = {
   succeed: { kind: 'succeeded' },
   fail: failure('agent_error'),
   refuse: failure('executor_http_4xx'),
@@ -40,12 +40,12 @@ function deliver(world: World, execution: Execution): void {
   const { org, runId, attemptId, report, run } = execution
   if (report === 'nothing') return
   if (report === 'accept') {
-    act(world, org, [deferWork({ orgId: org.id, runId, attemptId }, null)])
+    act(world, org, [deferCommand({ orgId: org.id, runId, attemptId }, null)])
     return
   }
   // How full a conversation has become is reported with the result.
   const usage = world.random.chance(0.1) ? { inputTokens: world.random.int(0, 100), contextWindow: 100 } : null
-  const work = reportWork(org.id, runId, { attemptId, outcome: OUTCOMES[report], usage })
+  const work = reportCommand(org.id, runId, { attemptId, outcome: OUTCOMES[report], usage })
   const apply: typeof work.apply = (desk, prepared) => {
     const isCurrent = run.attemptId === attemptId && isInFlight(run.state)
     const decision = work.apply(desk, prepared)
@@ -66,7 +66,7 @@ export function recover(world: World): void {
     if (leaseUntil === null || leaseUntil > world.now) continue
     for (const org of world.orgs)
       if (org.memory.byNode.has(node.name))
-        act(world, org, [recoverWork(org.id, new Map([[node.name, leaseUntil]]), () => org.memory)])
+        act(world, org, [recoverCommand(org.id, new Map([[node.name, leaseUntil]]), () => org.memory)])
   }
 }
 
@@ -79,7 +79,7 @@ export function drain(world: World, node: Node): void {
       world,
       org,
       held.flatMap(({ id, attemptId }) =>
-        attemptId === null ? [] : [reportWork(org.id, id, { attemptId, outcome: NODE_SHUTDOWN })],
+        attemptId === null ? [] : [reportCommand(org.id, id, { attemptId, outcome: NODE_SHUTDOWN })],
       ),
     )
   }

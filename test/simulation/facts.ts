@@ -1,11 +1,11 @@
 import type { LaneName } from '../../src/domain/ids.ts'
 import { resolveLane } from '../../src/domain/queue/lanes.ts'
-import type { Candidate, Load, SessionLoad } from '../../src/domain/queue/gates.ts'
-import type { Share } from '../../src/core/picking/picking-order.ts'
+import type { GateCandidate, Load, SessionLoad } from '../../src/domain/queue/gates.ts'
+import type { LaneUsage } from '../../src/domain/queue/ready-lines.ts'
 import { isActive, isInFlight, isRetrying } from '../../src/domain/run/run.ts'
-import { rulesOf } from '../../src/service/desk/desk.ts'
-import type { RunRow } from '../../src/store/run-row.ts'
-import type { SessionRow } from '../../src/store/sessions.ts'
+import { rulesOf } from '../../src/engine/org-state/org-state.ts'
+import type { RunRow } from '../../src/features/runs/store.ts'
+import type { SessionRow } from '../../src/features/sessions/store.ts'
 import type { AgentFacts, OrgFacts, PickingFacts } from '../domain/queue/picking-facts.ts'
 import { type Agent, type Node, type Org, pendingOf, type World } from './world.ts'
 
@@ -35,7 +35,7 @@ export function pickingFacts(world: World, node: Node): PickingFacts | null {
 /** The lane that serves the run on this node. */
 export const laneOn = ({ sizes }: Node, run: Pick<RunRow, 'lane'>): LaneName => resolveLane(run.lane, sizes)
 
-const candidateOf = ({ agents }: Org, run: RunRow): Candidate => ({
+const candidateOf = ({ agents }: Org, run: RunRow): GateCandidate => ({
   id: run.id,
   orgId: run.orgId,
   agentId: run.agentId,
@@ -56,7 +56,7 @@ const candidateOf = ({ agents }: Org, run: RunRow): Candidate => ({
 function orgFacts(world: World, node: Node, org: Org): OrgFacts {
   const flying = pendingOf(org, ({ state }) => isInFlight(state))
   const tasks = flying.filter(({ trigger }) => trigger === 'task')
-  const { desk } = org.memory
+  const { state: desk } = org.memory
   return {
     load: { inFlight: flying.length, limit: org.maxConcurrent },
     tasks: { inFlight: tasks.length, limit: world.settings.engine.tasks.maxInflight },
@@ -80,8 +80,8 @@ function agentFacts(
   return { load: { inFlight: mine.length, limit: of.agent.maxConcurrent }, tasks, shares: sharesOf(node, mine) }
 }
 
-function sharesOf(node: Node, runs: readonly RunRow[]): ReadonlyMap<LaneName, Share> {
-  const shares = new Map<LaneName, Share>()
+function sharesOf(node: Node, runs: readonly RunRow[]): ReadonlyMap<LaneName, LaneUsage> {
+  const shares = new Map<LaneName, LaneUsage>()
   for (const run of runs) {
     const lane = laneOn(node, run)
     shares.set(lane, { inFlight: (shares.get(lane)?.inFlight ?? 0) + 1, servedAt: 0 })
@@ -97,7 +97,7 @@ function sessionLoad(org: Org, session: SessionRow): Omit<SessionLoad, 'head'> {
   return {
     active: runs.filter(isActive).length,
     stopping: runs.filter(({ state }) => state === 'stopping').length,
-    maxConcurrent: rulesOf(org.memory.desk, session).maxConcurrent,
+    maxConcurrent: rulesOf(org.memory.state, session).maxConcurrent,
     context: session.context,
   }
 }

@@ -1,11 +1,11 @@
 import type { Instant } from '../../src/domain/instant.ts'
-import { isActive, isInFlight, isWaitingWork } from '../../src/domain/run/run.ts'
+import { isActive, isInFlight, isWaitingRun } from '../../src/domain/run/run.ts'
 import { isTerminal } from '../../src/domain/run/run-machine.ts'
-import { isMadeUp } from '../../src/domain/schedule/held.ts'
-import { rulesOf } from '../../src/service/desk/desk.ts'
-import type { RunRow } from '../../src/store/run-row.ts'
-import type { ScheduleRow } from '../../src/store/schedule-row.ts'
-import type { SessionRow } from '../../src/store/sessions.ts'
+import { isCatchUp } from '../../src/domain/schedule/held.ts'
+import { rulesOf } from '../../src/engine/org-state/org-state.ts'
+import type { RunRow } from '../../src/features/runs/store.ts'
+import type { ScheduleRow } from '../../src/features/schedules/store.ts'
+import type { SessionRow } from '../../src/features/sessions/store.ts'
 import { naivePick } from '../domain/queue/naive-picker.ts'
 import { demand as demandAny, type Demand } from '../support/violation.ts'
 import { laneOn, pickingFacts } from './facts.ts'
@@ -186,7 +186,7 @@ function checkCap(memory: Memory, org: Org, { run, session }: InSession): void {
   if (run.interrupts) return
   const waiting = waitingIn(org, session)
   const before = memory.waitingBefore.get(`${session.orgId} ${session.key}`) ?? 0
-  const { cap } = rulesOf(org.memory.desk, session)
+  const { cap } = rulesOf(org.memory.state, session)
   demand(waiting <= cap || waiting <= before, 'limits', () => `${waiting} wait in ${session.key}, cap ${cap}`)
 }
 
@@ -212,7 +212,7 @@ const inSession = (org: Org, { key, generation }: SessionRow): readonly RunRow[]
   pendingOf(org, (run) => run.sessionKey === key && run.generation === generation && !isHeldRow(run))
 
 const waitingIn = (org: Org, { key }: SessionRow): number =>
-  pendingOf(org, (run) => run.sessionKey === key && !isHeldRow(run) && isWaitingWork(run)).length
+  pendingOf(org, (run) => run.sessionKey === key && !isHeldRow(run) && isWaitingRun(run)).length
 
 function checkTaskQueue(world: World, run: RunRow): void {
   const queued = pendingOf(orgOf(world, run.orgId), ({ trigger, state }) => trigger === 'task' && state === 'queued')
@@ -257,7 +257,7 @@ function checkSlotOfNew(world: World, run: RunRow): void {
   const { overlapAction, maxConcurrency, queueDepth } = schedule.rules
   const runs = pendingOfSchedule(orgOf(world, run.orgId), schedule)
   const held = runs.filter(({ slot }) => slot === 'held').length
-  const parked = runs.filter((other) => other.slot === 'parked' && !isMadeUp(other)).length
+  const parked = runs.filter((other) => other.slot === 'parked' && !isCatchUp(other)).length
   if (run.slot === 'held')
     demand(
       mayExceedSlots(schedule) || held <= maxConcurrency,
@@ -265,7 +265,7 @@ function checkSlotOfNew(world: World, run: RunRow): void {
       () => `${held} slots of ${schedule.id} held, ${maxConcurrency} exist`,
     )
   const depth = overlapAction === 'BUFFER_ONE' ? Math.max(1, queueDepth) : queueDepth
-  if (run.slot === 'parked' && !isMadeUp(run))
+  if (run.slot === 'parked' && !isCatchUp(run))
     demand(parked <= depth, 'limits', () => `${parked} runs of ${schedule.id} parked, ${depth} may`)
 }
 
@@ -372,7 +372,7 @@ function checkSession(memory: Memory, world: World, run: RunRow): void {
   const limit =
     context !== null && context.tokens * 10 >= context.contextWindow * 6
       ? 1
-      : rulesOf(org.memory.desk, session).maxConcurrent
+      : rulesOf(org.memory.state, session).maxConcurrent
   const active = 1 + others.filter(isActive).length
   demand(active <= limit, 'limits', () => `${active} active in ${session.key}, ${limit} may`)
   const key = `${session.orgId} ${session.key} ${session.generation}`
@@ -387,7 +387,7 @@ function checkSession(memory: Memory, world: World, run: RunRow): void {
 
 function checkSettledDown(memory: Memory, world: World): void {
   for (const org of world.orgs) {
-    const { schedules, sessions } = org.memory.desk
+    const { schedules, sessions } = org.memory.state
     for (const schedule of schedules.values()) checkSlots(memory, org, schedule)
     for (const session of sessions.values())
       memory.waitingBefore.set(`${org.id} ${session.key}`, waitingIn(org, session))

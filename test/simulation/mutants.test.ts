@@ -13,7 +13,7 @@ import type { Mutant } from './mutants/mutant.ts'
 const { mistakable, withMistakes } = await vi.hoisted(() => import('./mutants/at-work.ts'))
 
 vi.mock('../../src/domain/admission/admission.ts', mistakable)
-vi.mock('../../src/core/picking/line-up.ts', mistakable)
+vi.mock('../../src/domain/queue/ready-queue.ts', mistakable)
 vi.mock('../../src/domain/run/cancellation.ts', mistakable)
 vi.mock('../../src/domain/run/outcome.ts', mistakable)
 vi.mock('../../src/domain/run/reports.ts', mistakable)
@@ -23,9 +23,9 @@ vi.mock('../../src/domain/schedule/concurrency.ts', mistakable)
 vi.mock('../../src/domain/schedule/occurrences.ts', mistakable)
 vi.mock('../../src/domain/schedule/overlap.ts', mistakable)
 vi.mock('../../src/domain/session/stop.ts', mistakable)
-vi.mock('../../src/service/desk/held.ts', mistakable)
-vi.mock('../../src/service/node-lanes.ts', mistakable)
-vi.mock('../../src/service/turn/claim.ts', mistakable)
+vi.mock('../../src/engine/commands/held.ts', mistakable)
+vi.mock('../../src/features/lanes/node-lanes.ts', mistakable)
+vi.mock('../../src/engine/transaction/claim.ts', mistakable)
 
 const MUTANTS: readonly Mutant[] = [...FIRING_MUTANTS, ...PICKING_MUTANTS, ...SESSION_MUTANTS, ...ENDING_MUTANTS]
 const SEEDS = seedsFrom(0, 200)

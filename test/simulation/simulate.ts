@@ -7,10 +7,10 @@ import {
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
 } from '../../src/domain/schedule/rules.ts'
-import { SESSION_MODES } from '../../src/core/session/session-rules.ts'
-import { UTC } from '../../src/core/time/zone.ts'
-import { nextMoment } from '../../src/service/turn/passing.ts'
-import { applyNodeFacts } from '../../src/service/turn/memory.ts'
+import { SESSION_MODES } from '../../src/domain/session/session.ts'
+import { UTC } from '../../src/domain/time/zone.ts'
+import { nextDueTime } from '../../src/engine/transaction/pass-time.ts'
+import { applyCapabilities } from '../../src/engine/org-state/memory.ts'
 import { changeSchedule, fireDue } from './commands.ts'
 import { createWorld, type Plan, type PlannedOrg, type PlannedSchedule } from './create-world.ts'
 import { deliverReports, nextOutside, recover } from './executions.ts'
@@ -59,7 +59,7 @@ function advance(world: World, until: World['now']): void {
 export function nextTimer(world: World): number {
   let next = nextOutside(world)
   for (const { memory } of world.orgs) {
-    const own = nextMoment(memory) ?? Infinity
+    const own = nextDueTime(memory) ?? Infinity
     if (own > world.now) next = Math.min(next, own)
   }
   return next
@@ -80,7 +80,7 @@ export function comeToRest(world: World): void {
   for (const schedule of schedulesOf(world)) changeSchedule(world, schedule, 'disable')
   for (const org of world.orgs) {
     for (const agent of org.agents) agent.online = true
-    applyNodeFacts(org.memory, org.facts(null))
+    applyCapabilities(org.memory, org.facts(null))
   }
   for (let round = 0; round < MAX_REST_ROUNDS && isBusy(world); round += 1) {
     revive(world)
@@ -91,7 +91,7 @@ export function comeToRest(world: World): void {
   world.observer.finished(world)
 }
 
-const isBusy = (world: World): boolean => world.orgs.some(({ memory }) => memory.desk.runs.size > 0)
+const isBusy = (world: World): boolean => world.orgs.some(({ memory }) => memory.state.runs.size > 0)
 
 function planWorld(random: Random): Plan {
   const orgs = names(random, 'org', 2).map((name) => planOrg(random, name))

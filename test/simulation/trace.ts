@@ -1,5 +1,5 @@
 import { formatInstant } from '../../src/domain/instant.ts'
-import type { RunRow } from '../../src/store/run-row.ts'
+import type { RunRow } from '../../src/features/runs/store.ts'
 import type { Observer, World } from './world.ts'
 
 /** Tells what happens, line by line, before the observer judges it. */

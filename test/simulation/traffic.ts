@@ -1,9 +1,9 @@
 import type { SessionKey } from '../../src/domain/ids.ts'
 import { instant, later } from '../../src/domain/instant.ts'
 import { CONCURRENCY_POLICIES } from '../../src/domain/schedule/rules.ts'
-import { SESSION_MODES } from '../../src/core/session/session-rules.ts'
-import { applyNodeFacts } from '../../src/service/turn/memory.ts'
-import type { ScheduleRow } from '../../src/store/schedule-row.ts'
+import { SESSION_MODES } from '../../src/domain/session/session.ts'
+import { applyCapabilities } from '../../src/engine/org-state/memory.ts'
+import type { ScheduleRow } from '../../src/features/schedules/store.ts'
 import { cancel, changeSchedule, changeSession, runScheduleNow, stop, submit, type Submission } from './commands.ts'
 import { drain } from './executions.ts'
 import type { Random } from './random.ts'
@@ -77,10 +77,10 @@ function drawKind(random: Random, among: readonly OperationKind[]): OperationKin
 
 /** All schedules as they stand. */
 export const schedulesOf = (world: World): readonly ScheduleRow[] =>
-  world.orgs.flatMap(({ memory }) => [...memory.desk.schedules.values()])
+  world.orgs.flatMap(({ memory }) => [...memory.state.schedules.values()])
 
 function drawSession({ random, orgs }: World): { readonly org: Org; readonly key: SessionKey } {
-  return random.one(orgs.flatMap((org) => [...org.memory.desk.sessions.keys()].map((key) => ({ org, key }))))
+  return random.one(orgs.flatMap((org) => [...org.memory.state.sessions.keys()].map((key) => ({ org, key }))))
 }
 
 function sendMessage(world: World): void {
@@ -165,7 +165,7 @@ function resizeLane(world: World): void {
 function switchAgent(world: World): void {
   const { org, agent } = drawAgent(world)
   agent.online = !agent.online
-  applyNodeFacts(org.memory, org.facts(null))
+  applyCapabilities(org.memory, org.facts(null))
 }
 
 function changeSessionRules(world: World): void {

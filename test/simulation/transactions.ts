@@ -1,21 +1,21 @@
 import type { RunId } from '../../src/domain/ids.ts'
 import { later } from '../../src/domain/instant.ts'
 import { isTerminal } from '../../src/domain/run/run-machine.ts'
-import { noChanges, type Changes } from '../../src/service/desk/desk.ts'
-import { emptied, takeTurnInMemory, type Deed } from '../../src/service/turn/in-memory.ts'
-import { claimRuns, type Claim, type Offer } from '../../src/service/turn/claim.ts'
-import { nextMoment, reasonToEnd } from '../../src/service/turn/passing.ts'
-import type { RunRow } from '../../src/store/run-row.ts'
+import { noChanges, type Changes } from '../../src/engine/org-state/org-state.ts'
+import { clearedChanges, runTransactionInMemory, type StateCommand } from '../../src/engine/transaction/in-memory.ts'
+import { claimRuns, type Claim, type SlotOffer } from '../../src/engine/transaction/claim.ts'
+import { nextDueTime, reasonToAbort } from '../../src/engine/transaction/pass-time.ts'
+import type { RunRow } from '../../src/features/runs/store.ts'
 import { isAlive, isHeldRow, type Execution, type Node, type Org, type World } from './world.ts'
 
 /** Something is done in an org, by a node that takes on no work. */
-export function act(world: World, org: Org, works: readonly Deed[]): void {
+export function act(world: World, org: Org, works: readonly StateCommand[]): void {
   transact(world, org, { works, node: null })
 }
 
 /** Time passes in every org in which something has become due. */
 export function passTime(world: World): void {
-  for (const org of world.orgs) if ((nextMoment(org.memory) ?? Infinity) <= world.now) act(world, org, [])
+  for (const org of world.orgs) if ((nextDueTime(org.memory) ?? Infinity) <= world.now) act(world, org, [])
 }
 
 /** More rounds than it ever takes until no node finds anything more to do. */
@@ -37,14 +37,18 @@ export function startWhatMay(world: World): void {
 }
 
 /** Whether the node has a reason to look at the org. */
-function isWanted({ now }: World, { id, memory: { lineUp, held, desk } }: Org, { sizes, lanes }: Node): boolean {
+function isWanted(
+  { now }: World,
+  { id, memory: { readyQueue: lineUp, held, state: desk } }: Org,
+  { sizes, lanes }: Node,
+): boolean {
   if (lanes.waiting().has(id)) return true
   for (const lane of sizes.keys()) if (lineUp.hasReady(lane)) return true
   return (held.next() ?? Infinity) <= Math.max(now, desk.now)
 }
 
 interface Asked {
-  readonly works: readonly Deed[]
+  readonly works: readonly StateCommand[]
   readonly node: Node | null
 }
 
@@ -52,26 +56,26 @@ interface Asked {
 function transact(world: World, org: Org, { works, node }: Asked): boolean {
   const { memory, id } = org
   org.transactions += 1
-  const changes = emptied(changesOf(world, org))
-  const claims = takeTurnInMemory(memory, org.facts(node), {
+  const changes = clearedChanges(changesOf(world, org))
+  const claims = runTransactionInMemory(memory, org.facts(node), {
     at: { now: world.now, no: org.transactions, changes },
-    works,
+    commands: works,
     claim: () => (node === null ? [] : claimRuns(memory, offerOf(org, node))),
   })
-  node?.lanes.decided(id)
+  node?.lanes.settleOffer(id)
   if (node !== null) for (const claim of claims) begin(world, { org, node, claim })
-  node?.lanes.withdraw(id)
+  node?.lanes.withdrawOffer(id)
   for (const execution of world.executions.values()) if (changes.changed.has(execution.run)) look(world, execution)
   memory.idleSchedules.clear()
-  return changes.made.size + changes.changed.size > 0
+  return changes.created.size + changes.changed.size > 0
 }
 
-const offerOf = ({ id, memory }: Org, { name, lanes }: Node): Offer =>
+const offerOf = ({ id, memory }: Org, { name, lanes }: Node): SlotOffer =>
   lanes.offer({
     orgId: id,
     nodeId: name,
-    isReady: memory.lineUp.hasReady,
-    catchupLimit: memory.desk.settings.schedules.catchupMaxActive,
+    isReady: memory.readyQueue.hasReady,
+    catchupLimit: memory.state.settings.schedules.catchupMaxActive,
     awaitsCatchup: () => memory.held.isBlocked,
   })
 
@@ -86,7 +90,7 @@ function changesOf(world: World, org: Org): Changes {
 /** Changes that are told to the observer as they are made: every run says when it is made and when its state changes. */
 function watched(world: World, org: Org): Changes {
   const changes = noChanges()
-  const { made, events } = changes
+  const { created: made, events } = changes
   let newest: RunRow | null = null
   made.add = (run) => {
     newest = run
@@ -96,7 +100,7 @@ function watched(world: World, org: Org): Changes {
     for (const event of told) {
       events[events.length] = event
       if (event.kind !== 'run.changed') continue
-      const run = newest?.id === event.subject ? newest : org.memory.desk.runs.get(event.subject as RunId)
+      const run = newest?.id === event.subject ? newest : org.memory.state.runs.get(event.subject as RunId)
       if (run === undefined) throw new Error(`${event.subject} has changed and is nowhere`)
       tell(world, run)
     }
@@ -150,7 +154,7 @@ function look(world: World, execution: Execution): void {
     execution.release?.()
     execution.release = null
   }
-  if (!execution.wasAskedToStop && reasonToEnd(org.memory, execution) !== null) {
+  if (!execution.wasAskedToStop && reasonToAbort(org.memory, execution) !== null) {
     execution.wasAskedToStop = true
     if (execution.reportsAt < Infinity && world.random.chance(0.8)) {
       execution.report = 'stop'

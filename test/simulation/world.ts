@@ -3,12 +3,12 @@ import type { Instant } from '../../src/domain/instant.ts'
 import type { ReportDecision } from '../../src/domain/run/reports.ts'
 import { isTerminal, type RunState } from '../../src/domain/run/run-machine.ts'
 import type { MessageContent } from '../../src/domain/session/debounce.ts'
-import type { NodeLanes } from '../../src/service/node-lanes.ts'
+import type { NodeLanes } from '../../src/features/lanes/node-lanes.ts'
 import type { EngineSettings } from '../../src/features/config/settings.ts'
-import type { Memory, NodeFacts } from '../../src/service/turn/memory.ts'
-import type { RunRow } from '../../src/store/run-row.ts'
-import type { ScheduleRow } from '../../src/store/schedule-row.ts'
-import type { SessionRow } from '../../src/store/sessions.ts'
+import type { LoadedOrg, NodeCapabilities } from '../../src/engine/org-state/memory.ts'
+import type { RunRow } from '../../src/features/runs/store.ts'
+import type { ScheduleRow } from '../../src/features/schedules/store.ts'
+import type { SessionRow } from '../../src/features/sessions/store.ts'
 import type { Random } from './random.ts'
 
 /**
@@ -52,9 +52,9 @@ export interface Org {
   readonly id: OrgId
   readonly maxConcurrent: number | null
   readonly agents: readonly Agent[]
-  readonly memory: Memory
+  readonly memory: LoadedOrg
   /** What a node is to the org that takes a transaction. Null: one that takes on no work. */
-  readonly facts: (node: Node | null) => NodeFacts
+  readonly facts: (node: Node | null) => NodeCapabilities
   transactions: number
 }
 
@@ -129,7 +129,7 @@ export interface Observer {
 
 export function pendingOf(org: Org, wanted: (run: RunRow) => boolean): readonly RunRow[] {
   const found: RunRow[] = []
-  for (const run of org.memory.desk.runs.values()) if (!isTerminal(run.state) && wanted(run)) found.push(run)
+  for (const run of org.memory.state.runs.values()) if (!isTerminal(run.state) && wanted(run)) found.push(run)
   return found
 }
 
@@ -143,17 +143,17 @@ export function orgOf(world: World, id: OrgId): Org {
 }
 
 export const sessionOf = (world: World, run: RunRow): SessionRow | null =>
-  run.sessionKey === null ? null : (orgOf(world, run.orgId).memory.desk.sessions.get(run.sessionKey) ?? null)
+  run.sessionKey === null ? null : (orgOf(world, run.orgId).memory.state.sessions.get(run.sessionKey) ?? null)
 
 export const scheduleOf = (world: World, run: RunRow): ScheduleRow | null =>
-  run.scheduleId === null ? null : (orgOf(world, run.orgId).memory.desk.schedules.get(run.scheduleId) ?? null)
+  run.scheduleId === null ? null : (orgOf(world, run.orgId).memory.state.schedules.get(run.scheduleId) ?? null)
 
 /** Whether it is held, by its row alone. */
 export const isHeldRow = (run: RunRow): boolean => run.state === 'waiting' && run.decision.reason === 'held'
 
 /** Pending runs of a schedule, without those that were superseded or are held. */
 export const pendingOfSchedule = (org: Org, { id }: ScheduleRow): readonly RunRow[] =>
-  [...(org.memory.desk.bySchedule.get(id) ?? [])].filter(
+  [...(org.memory.state.bySchedule.get(id) ?? [])].filter(
     (run) => !isTerminal(run.state) && !run.superseded && !isHeldRow(run),
   )
 

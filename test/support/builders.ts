@@ -1,11 +1,15 @@
 import type { AdmissionFacts } from '../../src/domain/admission/admission.ts'
-import type { Candidate } from '../../src/domain/queue/gates.ts'
+import type { GateCandidate } from '../../src/domain/queue/gates.ts'
 import { agentId, laneName, orgId, runId, sessionKey, type SessionKey } from '../../src/domain/ids.ts'
 import { instant } from '../../src/domain/instant.ts'
 import type { OrgFacts, PickingFacts } from '../domain/queue/picking-facts.ts'
 import { DEFAULT_SCHEDULE_RULES, type ScheduleRules } from '../../src/domain/schedule/rules.ts'
-import { DEFAULT_SESSION_RULES } from '../../src/core/session/session-rules.ts'
-import type { Arrival, SessionFacts, SessionRun } from '../../src/domain/session/session.ts'
+import {
+  type Arrival,
+  DEFAULT_SESSION_RULES,
+  type SessionFacts,
+  type SessionRun,
+} from '../../src/domain/session/session.ts'
 
 /** A quiet moment that every test may call now. */
 export const NOW = instant(Date.parse('2026-01-15T12:00:00Z'))
@@ -30,7 +34,7 @@ export const aSession = (over: Partial<SessionFacts> = {}): SessionFacts => ({
 
 export const anArrival = (over: Partial<Arrival> = {}): Arrival => ({
   trigger: 'message',
-  stamp: NOW,
+  sentAt: NOW,
   sender: null,
   notBefore: null,
   ...over,
@@ -45,7 +49,7 @@ export const admissionFacts = (over: Partial<AdmissionFacts> = {}): AdmissionFac
   ...over,
 })
 
-export const aCandidate = (id: string, over: Partial<Candidate> = {}): Candidate => ({
+export const aCandidate = (id: string, over: Partial<GateCandidate> = {}): GateCandidate => ({
   id: runId(id),
   orgId: orgId('org'),
   agentId: agentId('agent'),
@@ -85,8 +89,8 @@ export const pickingFacts = (over: Partial<PickingFacts> = {}): PickingFacts => 
 
 export const inSession = (
   key: string,
-  over: Partial<Candidate> = {},
-): Partial<Candidate> & { sessionKey: SessionKey } => ({
+  over: Partial<GateCandidate> = {},
+): Partial<GateCandidate> & { sessionKey: SessionKey } => ({
   ...over,
   sessionKey: sessionKey(key),
 })

@@ -2,11 +2,11 @@ import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/platform/db/migrate.ts'
-import { startEmbedded } from '../../src/store/embedded/embedded.ts'
+import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
 import { parsePid } from '../../src/platform/db/embedded/pid-file.ts'
-import { homeInside } from '../../src/platform/db/embedded/place.ts'
+import { defaultHomeOf } from '../../src/platform/db/embedded/place.ts'
 import { openPostgres } from '../../src/platform/db/postgres/postgres.ts'
-import { type ConnectionTarget } from '../../src/store/postgres/target.ts'
+import type { ConnectionTarget } from '../../src/platform/db/postgres/target.ts'
 import { TEMPLATE } from './database.ts'
 import { onInterruption } from './interruption.ts'
 import { binariesUnderTest } from './postgres-under-test.ts'
@@ -64,7 +64,7 @@ async function findServer(
 
 /** Ends an embedded server at once. Nobody will ask for its data again. */
 function killServer(data: string): void {
-  const file = path.join(homeInside(data), 'data/postmaster.pid')
+  const file = path.join(defaultHomeOf(data), 'data/postmaster.pid')
   const pid = existsSync(file) ? parsePid(readFileSync(file, 'utf8')) : undefined
   if (pid !== undefined) process.kill(pid, 'SIGQUIT')
 }

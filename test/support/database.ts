@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import { type Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { openPostgres, type PostgresOptions } from '../../src/platform/db/postgres/postgres.ts'
-import type { ConnectionTarget } from '../../src/store/postgres/target.ts'
+import type { ConnectionTarget } from '../../src/platform/db/postgres/target.ts'
 import { runOn, withDatabase } from './server-databases.ts'
 
 // One server for the whole test run (database-server.ts starts it), one database for each file that asks for one.

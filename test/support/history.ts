@@ -1,4 +1,4 @@
-import type { Connection } from '../../src/store/database.ts'
+import type { Connection } from '../../src/platform/db/database.ts'
 
 /** Lets all of history be three days older. Rows that change their partition are not numbered again. */
 export const ageHistory = (connection: Connection): Promise<unknown> =>

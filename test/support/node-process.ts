@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { DatabaseError } from '../../src/platform/db/database-error.ts'
-import { type EmbeddedOptions, startEmbedded } from '../../src/store/embedded/embedded.ts'
-import type { EmbeddedNews } from '../../src/platform/db/embedded/running.ts'
+import { type EmbeddedOptions, startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
+import type { EmbeddedEvent } from '../../src/platform/db/embedded/running.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { openPostgres, type PostgresOptions } from '../../src/platform/db/postgres/postgres.ts'
 
@@ -9,7 +9,7 @@ import { openPostgres, type PostgresOptions } from '../../src/platform/db/postgr
 
 /** What it is told to do, in its first argument. */
 export type NodeTask =
-  | { readonly kind: 'embedded'; readonly options: Omit<EmbeddedOptions, 'tell' | 'random'> }
+  | { readonly kind: 'embedded'; readonly options: Omit<EmbeddedOptions, 'onEvent' | 'random'> }
   | { readonly kind: 'migrate'; readonly options: Pick<PostgresOptions, 'target'>; readonly directory: string }
 
 export type NodeLine =
@@ -17,9 +17,9 @@ export type NodeLine =
       readonly said: 'ready'
       readonly ms: number
       readonly target: PostgresOptions['target']
-      readonly news: readonly EmbeddedNews[]
+      readonly news: readonly EmbeddedEvent[]
     }
-  | { readonly said: 'news'; readonly news: EmbeddedNews }
+  | { readonly said: 'news'; readonly news: EmbeddedEvent }
   | { readonly said: 'left'; readonly how: string }
   | { readonly said: 'migrated'; readonly applied: readonly number[] }
   | { readonly said: 'refused'; readonly code: string; readonly message: string }
@@ -28,12 +28,12 @@ const say = (line: NodeLine): void => void process.stdout.write(`${JSON.stringif
 
 async function runEmbedded(options: EmbeddedOptions): Promise<void> {
   const started = performance.now()
-  const news: EmbeddedNews[] = []
-  const tell = (item: EmbeddedNews): void => {
+  const news: EmbeddedEvent[] = []
+  const tell = (item: EmbeddedEvent): void => {
     news.push(item)
     say({ said: 'news', news: item })
   }
-  const server = await startEmbedded({ ...options, tell })
+  const server = await startEmbedded({ ...options, onEvent: tell })
   say({ said: 'ready', ms: performance.now() - started, target: server.target, news })
   for await (const line of createInterface({ input: process.stdin })) if (line === 'leave') break
   say({ said: 'left', how: await server.leave() })

@@ -1,11 +1,12 @@
 /** The files whose tests need a database server. */
 export const NEEDS_DATABASE = [
-  'test/store/**/*.test.ts',
-  'test/service/database/**/*.test.ts',
-  'test/http/**/*.test.ts',
+  'test/platform/db/**/*.test.ts',
+  'test/features/database/**/*.test.ts',
+  'test/server/!(metrics|tracing)/**/*.test.ts',
+  'test/server/*.test.ts',
   'test/fuzz/api/**/*.test.ts',
   'test/fuzz/connections/**/*.test.ts',
-  'test/security/{isolation,doors,requests,guard-rails,guard-rails-allowed,rails-doors,first-use,references,work-bounds,hostile-bodies,large-rows}.test.ts',
+  'test/security/{isolation,doors,requests,guard-rails,guard-rails-allowed,restricted-doors,first-use,references,work-bounds,hostile-bodies,large-rows}.test.ts',
   'test/coverage/**/*.test.ts',
   'test/scenarios/**/*.test.ts',
   'test/http-scenarios/**/*.test.ts',
@@ -22,6 +23,7 @@ export const NEEDS_DATABASE = [
  * what another file has loaded before it.
  */
 export const MOCKING = [
+  'test/agreement/idle-transactions.test.ts',
   'test/agreement/mutants.test.ts',
   'test/faults/engine-mutants.test.ts',
   'test/faults/mutants.test.ts',

@@ -6,12 +6,11 @@ import {
   type OccurrenceDecision,
   type OccurrencePlan,
 } from '../../src/domain/schedule/occurrences.ts'
-import type { ScheduleHistory } from '../../src/domain/schedule/history.ts'
-import { NO_HISTORY } from '../../src/domain/schedule/history.ts'
+import { NO_HISTORY, type ScheduleHistory } from '../../src/domain/schedule/history.ts'
 import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../src/domain/schedule/rules.ts'
-import { parseTiming } from '../../src/core/time/parse-timing.ts'
+import { parseTiming } from '../../src/domain/time/parse-timing.ts'
 import type { Timing } from '../../src/domain/time/timing.ts'
-import { UTC } from '../../src/core/time/zone.ts'
+import { UTC } from '../../src/domain/time/zone.ts'
 import { rules } from './builders.ts'
 
 export const at = (iso: string): Instant => instant(Date.parse(iso))

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { clientConfig, type ConnectionTarget } from '../../src/store/postgres/target.ts'
+import { clientConfig, type ConnectionTarget } from '../../src/platform/db/postgres/target.ts'
 
 /** The same server, another database. */
 export function withDatabase(target: ConnectionTarget, database: string): ConnectionTarget {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { differences } from '../../ui/editor/form/differences.ts'
 import { formOf } from '../../ui/editor/form/form-of.ts'
 import { EMPTY, type ScheduleForm } from '../../ui/editor/form/form.ts'

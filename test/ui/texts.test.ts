@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { EVENT_KINDS } from '../../src/contract/event-kinds.ts'
-import { SCHEDULE_NOTES } from '../../src/contract/schedule-note.ts'
+import { EVENT_KINDS } from '../../src/features/events/schema.ts'
+import { SCHEDULE_NOTES } from '../../src/features/schedules/rules-schema.ts'
 import { ADMISSION_GATES } from '../../src/domain/admission/admission.ts'
 import { GATE_NAMES } from '../../src/domain/queue/gates.ts'
-import { TARGET_KINDS as KINDS_OF_TARGETS } from '../../src/core/delivery/target-kinds.ts'
+import { TARGET_KINDS as KINDS_OF_TARGETS } from '../../src/domain/delivery/target-kinds.ts'
 import { EXECUTOR_KINDS, EXECUTORS } from '../../src/executors/kinds.ts'
 import { OCCURRENCE_POLICIES } from '../../src/domain/schedule/occurrences.ts'
 import {
@@ -32,6 +32,15 @@ describe('the catalogue', () => {
       expect([key, en.trim() === '', zh.trim() === '']).toEqual([key, false, false])
       expect([key, ...holesIn(zh)]).toEqual([key, ...holesIn(en)])
     }
+  })
+
+  it('has one Chinese word for each term, and full-width punctuation', () => {
+    // Schedule, token, agent, occurrence, secret: 定时任务, Token, 智能体, 触发, 凭据.
+    const outdated = /词元|代理|唤醒|时刻|密文|个计划|该计划/u
+    // A colon stays half-width inside formats such as `channel:recipient`.
+    const halfWidth = /\p{Script=Han}[,;!?()]|[,;!?()]\p{Script=Han}/u
+    const wrong = KEYS.filter((key) => outdated.test(CATALOGUE.zh[key]) || halfWidth.test(CATALOGUE.zh[key]))
+    expect(wrong).toEqual([])
   })
 
   it('has words for every gate and policy that a run meets', () => {
@@ -70,7 +79,7 @@ describe('the catalogue', () => {
     const say = createSay('en')
     expect(say('schedules.count', { count: 1 })).toBe('1 schedule shown')
     expect(say('schedules.count', { count: 12_000 })).toBe('12,000 schedules shown')
-    expect(createSay('zh')('schedules.count', { count: 1 })).toBe('显示 1 个计划')
+    expect(createSay('zh')('schedules.count', { count: 1 })).toBe('显示 1 个定时任务')
   })
 })
 

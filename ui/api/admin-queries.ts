@@ -148,7 +148,7 @@ export const heartbeatLog = (agentId: string, filter: HeartbeatLogFilter) =>
     ...{ initialPageParam: firstPage, getNextPageParam: next, placeholderData: keepPreviousData },
   })
 
-/** Values that agents may send and nobody can read. */
+/** Secrets: values that agents may send but that cannot be read back. */
 export const secretList = queryOptions({
   queryKey: ['secrets', 'list'],
   queryFn: ({ signal }) => api.secrets.list({ limit: MOST }, { signal }),

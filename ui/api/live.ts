@@ -1,13 +1,13 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createClient } from '../../src/client/client.ts'
 import { EscapementError } from '../../src/client/errors.ts'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import { meQuery } from './session.ts'
 import { setLiveStatus } from './live-status.ts'
 import { patchRun } from './patches.ts'
 import { touchedBy, type Touched } from './touched.ts'
 
-/** Whoever looks sees a change at once; under steady work everything on screen is read again once a second. */
+/** The first change shows at once; under steady work everything on screen is read again once a second. */
 const COLLECT_MS = 150
 const APART_MS = 1_000
 const FIRST_PAUSE_MS = 500

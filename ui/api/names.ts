@@ -17,7 +17,7 @@ export function useScheduleName(id: string | null): string | null | undefined {
   return data ?? (error === null && may ? undefined : null)
 }
 
-/** What an agent is called: its name where somebody gave it one, else its id. */
+/** What an agent is called: its name if it has one, else its ID. */
 export function useAgentName(id: string): string {
   const { data } = useQuery({ ...agentList, enabled: useMay('agents:read') })
   return data?.items.find((agent) => agent.id === id)?.name ?? id

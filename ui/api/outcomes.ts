@@ -1,7 +1,7 @@
-import type { ScheduleOutcome } from '../../src/contract/schedule-outcome.ts'
+import type { ScheduleOutcome } from '../../src/features/schedules/views-schema.ts'
 import { api } from './client.ts'
 
-/** Rows come on screen one after another within a frame or two; whoever waits this long is asked for with the others. */
+/** Rows appear one after another within a frame or two; requests of this span are combined into one. */
 const GATHER_MS = 10
 const MOST_AT_ONCE = 100
 

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import type { Page } from '../../src/api/page.ts'
 import type { RunView } from '../../src/features/runs/schema.ts'
 

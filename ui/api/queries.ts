@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { RunFilter } from '../../src/features/runs/schema.ts'
-import type { ScheduleFilter, ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleFilter, ScheduleView } from '../../src/features/schedules/schema.ts'
 import type { SeriesFilter, StatsFilter } from '../../src/features/stats/schema.ts'
 import { api } from './client.ts'
 import { readOutcomes } from './outcomes.ts'

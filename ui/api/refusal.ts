@@ -1,7 +1,7 @@
 import { EscapementError } from '../../src/client/errors.ts'
 import type { Say } from '../texts/fill.ts'
 
-/** Whether the server said no because nobody is signed in (any more). */
+/** Whether the server refused because the session is missing or has expired. */
 export const isSignedOut = (error: unknown): boolean => error instanceof EscapementError && error.status === 401
 
 /** Whether there is no such thing, or none that this person may know of. */
@@ -21,7 +21,7 @@ export function messageOf(error: unknown, say: Say): string {
 
 /**
  * What is wrong with each field, by its path with dots (`retry_policy.max_retries`), for the forms that show it beside
- * the field. What belongs to no field of the form is left to whoever shows the whole error.
+ * the field. Errors of other fields are left out; the form shows the whole error above.
  */
 export function fieldErrorsOf(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof EscapementError)) return {}

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query'
 import type { RunView } from '../../src/features/runs/schema.ts'
-import type { PermissionName } from '../../src/contract/me.ts'
+import type { PermissionName } from '../../src/features/access/schema.ts'
 import { toast } from '../parts/toasts/toast-store.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { api } from './client.ts'

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { toast } from '../parts/toasts/toast-store.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { api } from './client.ts'

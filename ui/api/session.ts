@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { MeView, PermissionName } from '../../src/contract/me.ts'
+import type { MeView, PermissionName } from '../../src/features/access/schema.ts'
 import { api, setCsrfToken } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -31,7 +31,7 @@ export async function signOut(): Promise<void> {
 /** Who is signed in; undefined until it is known. */
 export const useMe = (): MeView | undefined => useQuery(meQuery).data
 
-/** Whether the person may do something. Nobody may do anything until it is known who they are. */
+/** Whether the signed-in user has a permission; false until the user is known. */
 export function useMay(permission: PermissionName): boolean {
   return useMe()?.permissions.includes(permission) === true
 }

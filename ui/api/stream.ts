@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 import { onEvent } from './live.ts'
 
 /** What a run has said on its way, before it has ended. */
@@ -7,7 +7,7 @@ export interface Said {
   readonly text: string
   /** Words of another attempt begin anew. */
   readonly attempt: number | null
-  /** False when it had begun to speak before anybody here listened: then the beginning is missing. */
+  /** False when the output began before the page was listening: then the beginning is missing. */
   readonly isWhole: boolean
 }
 
@@ -15,7 +15,7 @@ const MOST_RUNS = 50
 const MOST_TEXT = 200_000
 
 let said: ReadonlyMap<string, Said> = new Map()
-/** Runs whose attempt has begun while somebody listened. */
+/** Runs whose attempt began while the page was listening, so their output is complete. */
 const begun = new Set<string>()
 const hearers = new Set<() => void>()
 

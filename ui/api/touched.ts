@@ -1,4 +1,4 @@
-import type { EventView } from '../../src/contract/event.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
 
 /** The beginning of the names under which something is remembered. */
 export type Touched = readonly string[]

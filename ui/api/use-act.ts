@@ -11,7 +11,7 @@ interface Act<Input, Answer> {
   readonly told: (answer: Answer, input: Input) => { readonly tone: 'done' | 'failed'; readonly message: string }
 }
 
-/** Lets a button do something: whoever pressed it is told what came of it, also when it was refused. */
+/** Runs the action of a button and shows its outcome in a toast, also when it was refused. */
 export function useAct<Input, Answer>({
   act,
   touches,

@@ -15,7 +15,7 @@ import {
   IconSettings,
   IconStack2,
 } from '@tabler/icons-react'
-import type { PermissionName } from '../../src/contract/me.ts'
+import type { PermissionName } from '../../src/features/access/schema.ts'
 import type { PlainKey } from '../texts/fill.ts'
 
 /** A page that the menu leads to. */
@@ -23,7 +23,7 @@ export interface Place {
   readonly path: string
   readonly label: PlainKey
   readonly icon: typeof IconLayoutDashboard
-  /** Whoever lacks it is not shown the way. */
+  /** The entry is hidden without this permission. */
   readonly permission: PermissionName
   /** Pressed after `g`. */
   readonly key?: string

@@ -9,7 +9,9 @@ import { Shell } from '../shell/Shell.tsx'
 import { readAgentSearch } from '../pages/agents/agent-search.ts'
 import { readAsCodeSearch } from '../pages/as-code/as-code-search.ts'
 import { readHeartbeatSearch } from '../pages/heartbeats/heartbeat-search.ts'
-import { readAlertSearch, readAuditSearch, readDeliverySearch } from '../pages/operations/operation-search.ts'
+import { readAlertSearch } from '../pages/alerts/alert-search.ts'
+import { readAuditSearch } from '../pages/audit/audit-search.ts'
+import { readDeliverySearch } from '../pages/deliveries/delivery-search.ts'
 import { readSettingsSearch } from '../forms/settings-search.ts'
 import { readEditorSearch } from '../editor/form/editor-search.ts'
 import { readChatSearch } from '../pages/sessions/session-search.ts'
@@ -25,14 +27,14 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: ({ then, expired }: Readonly<Record<string, unknown>>) => ({
-    // A path of this console and nothing else: nobody is sent elsewhere by a link.
+    // Only a path of this console, so that a link cannot redirect to another site.
     ...(typeof then === 'string' && /^\/(?![/\\])/.test(then) ? { then } : {}),
     ...(expired === true ? { expired } : {}),
   }),
   component: lazyRouteComponent(() => import('../pages/access/SignInPage.tsx'), 'SignInPage'),
 })
 
-/** Everything behind the sign-in: whoever is not signed in is sent there, and comes back to where they wanted to go. */
+/** Every page that requires a session; without one it redirects to the sign-in, which returns to the page. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',

@@ -18,7 +18,7 @@ const ON_ERRORS = [
   ['fail', 'probe.onError.fail'],
 ] as const
 
-/** What is asked before the agent is woken. */
+/** The check that decides whether the agent runs. */
 export function AskSection({ scheduleId }: { readonly scheduleId: string | null }): ReactNode {
   const say = useSay()
   const { form, set, isWrongIn } = useEditor()

@@ -11,7 +11,7 @@ const short = (value: unknown): string => {
   return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text
 }
 
-/** Somebody else has saved meanwhile: what they changed, and that the person's own edits are still there. */
+/** Shown when another user has saved meanwhile: what they changed, and that the local edits are still there. */
 export function Conflict({ differences }: { readonly differences: readonly Difference[] }): ReactNode {
   const say = useSay()
   if (differences.length === 0) return null

@@ -4,7 +4,7 @@ import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
 import { NumberField } from './fields.tsx'
 
-/** How far an interval may move by itself: off unless somebody wants it. */
+/** The bounds of an adaptive interval; off by default. */
 export function PaceFields(): ReactNode {
   const say = useSay()
   const { form, set } = useEditor()

@@ -1,6 +1,6 @@
 import { IconClockEdit } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import type { DstNoteView, SchedulePreview } from '../../src/contract/schedule-preview.ts'
+import type { DstNoteView, SchedulePreview } from '../../src/features/schedules/views-schema.ts'
 import { messageOf } from '../api/refusal.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useNow } from '../time/clock.ts'

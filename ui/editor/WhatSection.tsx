@@ -93,7 +93,7 @@ function ContextLine(): ReactNode {
   )
 }
 
-/** What of a piece of JSON are words; the rest is kept in it until somebody types. */
+/** The text fields of a JSON payload; its other fields are kept until the text is edited. */
 function textIn(json: string): Partial<Pick<ScheduleForm, 'prompt' | 'output' | 'context'>> {
   try {
     const { prompt, output, context = null } = (JSON.parse(json) ?? {}) as Readonly<Record<string, unknown>>

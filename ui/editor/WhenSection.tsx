@@ -1,6 +1,6 @@
 import { Button, NumberInput, Select, Tabs, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
 import { ChoiceField, TextBox, TextField } from './fields.tsx'

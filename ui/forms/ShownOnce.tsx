@@ -11,7 +11,7 @@ interface ShownOnceProps {
   readonly close: () => void
 }
 
-/** A text that nobody can read again once this is closed. It is kept nowhere: neither in the address nor in memory of queries. */
+/** A text that cannot be shown again once this is closed; it is stored neither in the URL nor in the query cache. */
 export function ShownOnce({ title, text, secret, close }: ShownOnceProps): ReactNode {
   const say = useSay()
   return (

@@ -15,7 +15,7 @@ interface ThingListProps<Row> extends Omit<ThingMenuProps<Row>, 'row'> {
   readonly rows: readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly empty: { readonly title: string; readonly text: string; readonly icon: ReactNode }
-  /** What the button that makes one says; left out where nobody makes any. */
+  /** The label of the create button; left out if objects cannot be created here. */
   readonly create?: string
   readonly hint?: string
 }

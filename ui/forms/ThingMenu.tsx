@@ -1,7 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useState, type ReactNode } from 'react'
-import type { PermissionName } from '../../src/contract/me.ts'
+import type { PermissionName } from '../../src/features/access/schema.ts'
 import { useAct } from '../api/use-act.ts'
 import { Permitted } from '../parts/Permitted.tsx'
 import { useSay } from '../texts/TextProvider.tsx'

@@ -1,8 +1,8 @@
-import type { Words } from '../../src/executors/kind.ts'
+import type { LocalizedText } from '../../src/executors/kind.ts'
 import type { PlainKey } from '../texts/fill.ts'
 
 /** A text of the console, or one that comes in every language with what it belongs to. */
-export type Label = PlainKey | Words
+export type Label = PlainKey | LocalizedText
 
 /** One of a few values; its word is said in the person's language, or stands as it is where it is a name. */
 export interface Choice {

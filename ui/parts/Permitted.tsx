@@ -1,6 +1,6 @@
 import { Tooltip } from '@mantine/core'
 import { cloneElement, type ReactElement, type ReactNode } from 'react'
-import type { PermissionName } from '../../src/contract/me.ts'
+import type { PermissionName } from '../../src/features/access/schema.ts'
 import { useIsOperator, useMay } from '../api/session.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 

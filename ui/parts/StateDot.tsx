@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 
 /** The state of a schedule as a dot whose shape says it too: full, hollow, square, ring. */

@@ -1,7 +1,6 @@
 import type { RunView } from '../../src/features/runs/schema.ts'
 import { useSay } from '../texts/TextProvider.tsx'
-import type { TextKey } from '../texts/catalogue.ts'
-import { CATALOGUE } from '../texts/catalogue.ts'
+import { CATALOGUE, type TextKey } from '../texts/catalogue.ts'
 
 /** Why something was decided, in plain words with its facts filled in; a reason without words is told by its code. */
 export function useReasonText(): (why: RunView['decision']) => string {

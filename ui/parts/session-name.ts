@@ -13,7 +13,7 @@ export function nameOfSession(key: string): SessionName {
 
 const LETTERS = 8
 
-/** The key of a new conversation; without a name it gets one that nobody has. */
+/** The key of a new session; without a name it gets a unique one. */
 export function newSessionKey(agent: string, name: string): string {
   const given = name.trim().replaceAll(/\s+/g, '-')
   return `agent:${agent}:${given === '' ? `chat-${crypto.randomUUID().slice(0, LETTERS)}` : given}`

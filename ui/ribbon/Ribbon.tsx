@@ -22,7 +22,7 @@ interface RibbonProps {
 
 /**
  * Time from left to right: what went on as bars of their real length, what is planned as hollow ticks, what was skipped
- * as crosses, and a line for now. Whoever shows it keeps the view, because what is read depends on it.
+ * as crosses, and a line for now. The parent keeps the view, because it decides which runs are read.
  */
 export function Ribbon({ rows, items, view, setView, note }: RibbonProps): ReactNode {
   const { say, locale } = useTexts()

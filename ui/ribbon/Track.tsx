@@ -7,7 +7,7 @@ import '../simulation/track.css'
 const HEIGHT = 44
 const ROOM = 4
 
-/** A value that holds from a moment to the next. */
+/** A value that holds from one time to the next. */
 export interface Point {
   readonly at: number
   readonly value: number
@@ -52,7 +52,7 @@ interface Sheet {
   readonly most: number
 }
 
-/** The outline of the course: flat from each moment to the next. */
+/** The outline of the values: flat from each time to the next. */
 function stepsOf(points: readonly Point[], { until, view, width, most }: Sheet): string {
   if (most === 0 || width === 0) return ''
   const height = (value: number): number => HEIGHT - (value / most) * (HEIGHT - ROOM)

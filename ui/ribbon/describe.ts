@@ -2,7 +2,7 @@ import type { Say } from '../texts/fill.ts'
 import { spanText } from '../time/span.ts'
 import type { RibbonItem } from './items.ts'
 
-/** What an item is, as a sentence: for the tip, the table, and whoever cannot see the picture. */
+/** An item as a sentence, for the tooltip, the table and screen readers. */
 export function describeItem(item: RibbonItem, now: number, say: Say): string {
   if (item.kind === 'coming') return say('ribbon.coming')
   if (item.kind === 'skipped') return say('status.skipped')

@@ -74,7 +74,7 @@ function line(context: CanvasRenderingContext2D, from: Point, to: Point): void {
   context.stroke()
 }
 
-/** Hatched, so that it is seen without its colour; whoever shows the ribbon says what it is. */
+/** Hatched, so that it is visible without color; the parent of the ribbon names it. */
 function drawShade({ context, view, width, height, palette }: Picture, { from, to }: RibbonShade): void {
   const [x, end] = [placeOf(from, { view, width }), placeOf(to, { view, width })]
   if (end < 0 || x > width) return

@@ -50,7 +50,7 @@ export interface RibbonShade {
   readonly label: string
 }
 
-/** A moment that matters to every row, such as a change of the clock. */
+/** A time that matters to every row, such as a clock change. */
 export interface RibbonMark {
   readonly id: string
   readonly at: number
@@ -66,7 +66,7 @@ function summaryOf({ result_summary: summary }: RunView): string | undefined {
   return typeof summary === 'string' ? summary : JSON.stringify(summary)
 }
 
-/** The item for a run; the words for why it was skipped come from whoever shows it. */
+/** The item for a run; the caller adds the words for why it was skipped. */
 export function itemOfRun(run: RunView, row: string, href?: string): RibbonItem {
   const start = Date.parse(run.started_at ?? run.nominal_time ?? run.created_at)
   const place = { id: run.id, row, href }

@@ -20,7 +20,7 @@ interface Sheet {
   readonly now: number
 }
 
-/** Where a moment is. */
+/** The position of a time. */
 export const placeOf = (at: number, { view, width }: Pick<Sheet, 'view' | 'width'>): number =>
   ((at - view.from) / view.span) * width
 

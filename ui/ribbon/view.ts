@@ -22,7 +22,7 @@ const LONGEST = SPANS['7d']
 export interface RibbonView {
   readonly from: number
   readonly span: number
-  /** Where on the ribbon "now" stays, from 0 to 1; null when somebody has moved away from it. */
+  /** Where on the ribbon "now" stays, from 0 to 1; null after the view was moved. */
   readonly follows: number | null
   /** How close one may look, in milliseconds; a quarter of an hour unless given. */
   readonly shortest?: number | undefined
@@ -35,7 +35,7 @@ export const viewAround = (now: number, span: number, follows = 0.5): RibbonView
   ...{ from: now - span * follows, span, follows },
 })
 
-/** The view as it is at a moment. */
+/** The view at a time. */
 export const viewAt = (view: RibbonView, now: number): RibbonView =>
   view.follows === null ? view : { ...view, from: now - view.span * view.follows }
 
@@ -73,5 +73,5 @@ export function ticksOf({ from, span }: RibbonView, step: number, offset: (at: n
   return ticks
 }
 
-/** What the person's clock is ahead of UTC at a moment. */
+/** The UTC offset of the user's time zone at a time. */
 export const ownOffset = (at: number): number => -new Date(at).getTimezoneOffset() * MINUTE

@@ -4,7 +4,7 @@ import { IconBolt, IconCalendarTime, IconHelpCircle, IconKeyboard, IconSearch, I
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useState, type KeyboardEvent, type ReactNode } from 'react'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../src/features/schedules/schema.ts'
 import { schedulePage } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { useRunNow } from '../api/run-now.ts'
@@ -155,7 +155,7 @@ function useWhyChoice(query: string): readonly Choice[] {
 const MOST_FOUND = 6
 const TYPING_MS = 150
 
-/** Schedules by name: to look at, and, for whoever may, to run. */
+/** Schedules by name: to open, and to run with the permission for it. */
 function useScheduleChoices(query: string): readonly Choice[] {
   const say = useSay()
   const navigate = useNavigate()

@@ -17,7 +17,7 @@ const ShortcutHelp = lazy(async () => ({ default: (await import('./ShortcutHelp.
 
 const NARROW = 'escapement.rail'
 
-/** What surrounds every page, and listens to what happens for as long as somebody is signed in. */
+/** The frame of every page; it listens to events while the session lasts. */
 export function Shell(): ReactNode {
   const say = useSay()
   const navigate = useNavigate()

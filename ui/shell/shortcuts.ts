@@ -13,7 +13,7 @@ function isTaken(event: KeyboardEvent): boolean {
   return document.querySelector('[role="dialog"]') !== null
 }
 
-/** Listens to keys for as long as the component is there. While somebody types, only `mod+` keys are heard. */
+/** Handles keys while the component is mounted. In text fields only `mod+` keys are handled. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts)
   useEffect(() => {

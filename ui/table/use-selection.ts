@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** What somebody has selected, by id. */
+/** The selected rows, by ID. */
 export interface Selection {
   readonly ids: ReadonlySet<string>
   readonly toggle: (id: string) => void

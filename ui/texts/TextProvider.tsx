@@ -18,7 +18,7 @@ function firstLanguage(): Language {
   return LANGUAGES.find((language) => language === wanted.find((tag) => LANGUAGES.some((one) => one === tag))) ?? 'en'
 }
 
-/** Lets everything inside speak the language of the person, which they may change at any time. */
+/** Provides the texts in the user's language, which they can change at any time. */
 export function TextProvider({ children }: { readonly children: ReactNode }): ReactNode {
   const [language, setLanguage] = useState<Language>(firstLanguage)
   useEffect(() => {
@@ -37,12 +37,12 @@ export function TextProvider({ children }: { readonly children: ReactNode }): Re
   return <Context value={texts}>{children}</Context>
 }
 
-/** The texts in the person's language, and the language itself. */
+/** The texts in the user's language, and the language itself. */
 export function useTexts(): Texts {
   const texts = use(Context)
   if (texts === null) throw new Error('texts are used inside of TextProvider')
   return texts
 }
 
-/** Says texts: `say('schedules.title')`, `say('schedules.count', { count })`. */
+/** Returns texts: `say('schedules.title')`, `say('schedules.count', { count })`. */
 export const useSay = (): Say => useTexts().say

@@ -31,7 +31,7 @@ import { simulateTexts } from './features/simulation.ts'
 import { stepTexts } from './steps.ts'
 import { workTexts } from './work.ts'
 
-/** Every text of the console. An area is a file beside this one and a line in each of these two lists. */
+/** Every text of the console. To add an area, add a file beside this one and a line to both lists. */
 const en = {
   ...commonTexts.en,
   ...shellTexts.en,
@@ -105,14 +105,14 @@ const zh: Readonly<Record<TextKey, string>> = {
 /** The names of all texts. */
 export type TextKey = keyof typeof en
 
-/** What a text is in English, for the type of what it wants filled in. */
+/** The English texts as literals: the type of the placeholders is derived from them. */
 export type English = typeof en
 
 export const LANGUAGES = ['en', 'zh'] as const
 /** A language of the console. */
 export type Language = (typeof LANGUAGES)[number]
 
-/** What each language calls itself: people look for their own word. */
+/** Each language in its own name, so that users recognize theirs. */
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', zh: '简体中文' }
 
 /** The texts of a language. */

@@ -1,6 +1,6 @@
 import { area } from './area.ts'
 
-/** Words that every page uses. */
+/** Texts shared by all pages. */
 export const commonTexts = area({
   en: {
     'app.name': 'Escapement',
@@ -15,7 +15,7 @@ export const commonTexts = area({
     'action.clear': 'Clear',
     'action.more': 'More actions',
     'action.copy': 'Copy',
-    'error.title': 'Could not be loaded',
+    'error.title': 'Failed to load',
     'error.crash': 'Something went wrong on this page',
     'error.crashHint':
       'The rest of the console still works. Try again; if the problem persists, tell your operator what you did.',
@@ -48,21 +48,21 @@ export const commonTexts = area({
     'action.clear': '清除',
     'action.more': '更多操作',
     'action.copy': '复制',
-    'error.title': '无法加载',
-    'error.crash': '此页面出现了问题',
-    'error.crashHint': '控制台的其他部分仍可使用。请重试；若问题仍在，请把操作过程告诉管理员。',
+    'error.title': '加载失败',
+    'error.crash': '此页面出错',
+    'error.crashHint': '控制台的其他部分仍可使用。请重试；如果问题仍然存在，请将操作过程告知运维人员。',
     'error.requestId': '请求 {id}',
     'error.unreachable': '无法连接服务器',
-    'error.gone': '此内容不存在或已被移除',
-    'error.notFound': '没有这个页面',
+    'error.gone': '未找到',
+    'error.notFound': '页面不存在',
     'error.notFoundHint': '地址可能已过期或输入有误。',
     'error.home': '前往总览',
-    loading: '正在加载',
-    'permission.lacking': '需要权限 {permission}',
-    'permission.operators': '仅部署的运维人员可以执行此操作',
+    loading: '加载中',
+    'permission.lacking': '需要 {permission} 权限',
+    'permission.operators': '仅限运维人员',
     'toast.undone': '已撤销',
     'toast.undoIn': '撤销（{count} 秒）',
-    'toast.region': '消息',
+    'toast.region': '通知',
     copied: '已复制',
     never: '从未',
     none: '无',

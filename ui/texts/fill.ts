@@ -5,22 +5,22 @@ type HolesIn<Text extends string> = Text extends `${string}{${infer Hole}}${infe
   ? NameOf<Hole> | HolesIn<Rest>
   : never
 
-/** What a text wants filled in; the compiler refuses a text without it. */
+/** The placeholders of a text; a missing one is a compile error. */
 export type Values<Key extends TextKey> = { readonly [Name in HolesIn<English[Key]>]: string | number }
 
-/** The texts that have nothing to fill in, for tables of names. */
+/** The texts without placeholders, for tables of names. */
 export type PlainKey = { [Key in TextKey]: [HolesIn<English[Key]>] extends [never] ? Key : never }[TextKey]
 
-/** A text has no second argument unless it has something to fill in. */
+/** The second argument of `say`, which only texts with placeholders have. */
 export type Rest<Key extends TextKey> = [HolesIn<English[Key]>] extends [never] ? [] : [values: Values<Key>]
 
-/** Says a text in one language. */
+/** Returns a text in one language. */
 export type Say = <Key extends TextKey>(key: Key, ...rest: Rest<Key>) => string
 
-/** The tongue of each language, for numbers and dates. */
+/** The locale of each language, for numbers and dates. */
 export const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', zh: 'zh-CN' }
 
-/** How texts are said in a language. Numbers are written as people there write them. */
+/** Creates the `say` of a language. Numbers are formatted for its locale. */
 export function createSay(language: Language): Say {
   const texts = CATALOGUE[language]
   const numbers = new Intl.NumberFormat(LOCALES[language])

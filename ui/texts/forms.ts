@@ -1,6 +1,6 @@
 import { area } from './area.ts'
 
-/** Forms, and what is wrong with what was typed. */
+/** Forms and their validation errors. */
 export const formTexts = area({
   en: {
     'form.save': 'Save',
@@ -21,19 +21,19 @@ export const formTexts = area({
   },
   zh: {
     'form.save': '保存',
-    'form.missing': '此项必填',
-    'form.noNumber': '不是有效的数字',
+    'form.missing': '必填',
+    'form.noNumber': '不是数字',
     'form.noJson': '不是有效的 JSON',
-    'form.noPairs': '每行格式为“名称: 文本”',
+    'form.noPairs': '每行格式须为“名称: 值”',
     'form.noMoment': '不是有效的日期和时间',
-    'form.kept': '我已保存好',
+    'form.kept': '我已保存',
     'form.edit': '编辑',
     'form.none': '不限',
     'form.default': '默认',
     'form.yes': '是',
     'form.no': '否',
     'form.operators': '仅限运维人员',
-    'form.operatorsText': '此内容属于整个部署，请联系运维人员。',
-    'form.lacking': '您无权查看此内容',
+    'form.operatorsText': '此项属于整个部署，请联系运维人员。',
+    'form.lacking': '您无权访问此内容',
   },
 })

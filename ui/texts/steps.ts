@@ -1,6 +1,6 @@
 import { area } from './area.ts'
 
-/** The questions on the way of a run, in words. */
+/** The checks that a run passes, by name. */
 export const stepTexts = area({
   en: {
     'step.timing': 'Timing',
@@ -32,11 +32,11 @@ export const stepTexts = area({
     'step.probe': 'Check',
   },
   zh: {
-    'step.timing': '计划时间',
+    'step.timing': '触发时间',
     'step.request': '请求检查',
     'step.budget': '预算',
-    'step.daily_runs': '当日运行次数',
-    'step.runs_per_day': '当日运行次数',
+    'step.daily_runs': '每天运行数',
+    'step.runs_per_day': '每天运行数',
     'step.task_queue': '任务队列',
     'step.session': '会话',
     'step.misfire': '错过策略',
@@ -47,7 +47,7 @@ export const stepTexts = area({
     'step.interruption': '被打断的运行已结束',
     'step.session_order': '会话顺序',
     'step.session_limit': '会话上限',
-    'step.schedule_slot': '计划槽位',
+    'step.schedule_slot': '定时任务槽位',
     'step.agent_limit': '智能体上限',
     'step.agent_tasks': '智能体任务上限',
     'step.org_limit': '组织上限',
@@ -58,6 +58,6 @@ export const stepTexts = area({
     'step.lane': '通道槽位',
     'step.worker': '工作进程可用',
     'step.turn': '排队顺序',
-    'step.probe': '预检查',
+    'step.probe': '预检',
   },
 })

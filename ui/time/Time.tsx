@@ -1,5 +1,5 @@
 import { Tooltip } from '@mantine/core'
-import { type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { useTexts } from '../texts/TextProvider.tsx'
 import { useNow } from './clock.ts'
 import { relativeText, stepOf } from './span.ts'
@@ -14,7 +14,7 @@ interface TimeProps {
   readonly show?: 'relative' | 'short' | 'both' | 'wall'
 }
 
-/** The one way a moment is shown: as far away as it is, with the absolute time and its zone on hover and focus. */
+/** How every time is shown: relative, with the absolute time and its zone on hover and focus. */
 export function Time({ at, zone, show = 'relative' }: TimeProps): ReactNode {
   const { say, locale } = useTexts()
   const moment = typeof at === 'number' ? at : Date.parse(at)

@@ -23,6 +23,6 @@ function subscribe(hear: () => void): () => void {
   }
 }
 
-/** The time, moving on every second. `stepMs` is how exact it has to be: whoever needs minutes is drawn every minute. */
+/** The current time, updated every `stepMs`; components that show minutes are rendered once a minute. */
 export const useNow = (stepMs = 1_000): number =>
   useSyncExternalStore(subscribe, () => Math.floor(now / stepMs) * stepMs)

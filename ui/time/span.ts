@@ -23,7 +23,7 @@ export function spanText(ms: number, say: Say): string {
     : say('time.pair', { first: firstText, second: say(second, { count: small }) })
 }
 
-/** How far away a moment is: `in 4 min`, `2 h 5 min ago`, `now`. */
+/** How far away a time is: `in 4 min`, `2 h 5 min ago`, `now`. */
 export function relativeText(at: number, now: number, say: Say): string {
   const ahead = at - now
   if (Math.abs(ahead) < SECOND) return say('time.now')

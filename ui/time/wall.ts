@@ -12,7 +12,7 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** What the wall clock of a zone shows at a moment, written as if it were UTC. */
+/** The wall-clock time of a zone, written as if it were UTC. */
 function shownAt(at: number, zone: string): number {
   const found = new Map(
     clockOf(zone)
@@ -24,7 +24,7 @@ function shownAt(at: number, zone: string): number {
   return Date.UTC(part('year'), part('month') - 1, part('day'), ...time)
 }
 
-/** What the clock of a zone is ahead of UTC at a moment, in milliseconds. */
+/** The UTC offset of a zone at a time, in milliseconds. */
 const offsetAt = (at: number, zone: string): number => shownAt(at, zone) - Math.floor(at / 1_000) * 1_000
 
 /** The offset as people write it: `UTC+05:30`. */
@@ -37,7 +37,7 @@ export function offsetName(at: number, zone: string): string {
 const SECONDS = 19
 const MINUTES = 16
 
-/** What the wall clock of a zone shows at a moment, as fields for dates take it: `2026-03-04T09:00`. */
+/** The wall-clock time of a zone as date-time fields take it: `2026-03-04T09:00`. */
 export function wallTime(at: number, zone: string): string {
   const text = new Date(shownAt(at, zone)).toISOString()
   return text.slice(0, text.slice(MINUTES, SECONDS) === ':00' ? MINUTES : SECONDS)

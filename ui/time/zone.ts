@@ -17,7 +17,7 @@ interface Where {
   readonly zone?: string
 }
 
-/** A moment in full, with its offset from UTC: `Wed, 4 Mar 2026, 09:00:00 GMT+1`. */
+/** A time in full, with its offset from UTC: `Wed, 4 Mar 2026, 09:00:00 GMT+1`. */
 export const fullTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
   formatOf(locale, zone, {
     ...({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const),

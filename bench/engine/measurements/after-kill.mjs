@@ -1,4 +1,4 @@
-// A node that is killed while it works, and the one that starts after it. Each function runs in a process of its own.
+// A node that is killed while it works, and the next node. Each function runs in a separate process.
 import { agentsOf, create } from '../escapement.mjs'
 import { until } from '../world.mjs'
 
@@ -6,10 +6,10 @@ const SLOTS = 100
 
 const never = () =>
   new Promise(() => {
-    // It is at work for ever.
+    // Runs forever.
   })
 
-/** Works until every slot is taken, and then kills itself: it cannot stop in an orderly way. */
+/** Works until every slot is taken, then kills itself, so that it can't shut down properly. */
 export async function killWorking({ url, agents, timeoutMs }) {
   let started = 0
   const handler = () => {
@@ -18,13 +18,13 @@ export async function killWorking({ url, agents, timeoutMs }) {
   }
   const escapement = create(url, { agents: agentsOf(handler, agents), lanes: { main: SLOTS } })
   await escapement.start()
-  // A queue that is too long for it ends it, too: what the next node makes of it is what is asked.
+  // If the queue is too long for this node, it is killed too: the next node is what is measured.
   await until(() => started >= SLOTS, { timeoutMs, what: `${SLOTS} runs in flight` }).catch(() => undefined)
   process.kill(process.pid, 'SIGKILL')
   await never()
 }
 
-/** Starts on what is there. Milliseconds from the call of start(), and memory when every slot is taken. */
+/** Starts on the existing queue. Returns milliseconds from the call of start(), and memory when every slot is taken. */
 export async function startAgain({ url, agents, timeoutMs }) {
   let first = null
   let started = 0

@@ -1,4 +1,4 @@
-// Inside the process of a contestant: a queue is filled, and in another process worked off.
+// In the process of a contestant: fills a queue, and drains it in another process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startProfile } from '../profile.mjs'
 import { cpuSecondsOf } from '../server.mjs'
@@ -7,7 +7,7 @@ import { load } from './opening.mjs'
 
 const LONGEST_MS = 600_000
 
-/** Makes the contestant's schema and fills its queue; `bytes` makes the texts longer. */
+/** Creates the contestant's schema and fills its queue; `bytes` is the size of the texts. */
 export async function fill({ contestant, url, count, bytes = 0 }) {
   const { prepare, open } = await load(contestant)
   await prepare(url)
@@ -19,7 +19,7 @@ export async function fill({ contestant, url, count, bytes = 0 }) {
   await queue.close()
 }
 
-/** Works off a full queue. The clock runs from the first start of a handler to the commit of the last completion. */
+/** Drains a full queue. Timed from the first start of a handler to the commit of the last completion. */
 export async function drain({ contestant, url, count, server, profile }) {
   const { open, observe } = await load(contestant)
   const observer = await observe(url)
@@ -39,7 +39,7 @@ export async function drain({ contestant, url, count, server, profile }) {
   await queue.close()
   return {
     perSecond: count / seconds,
-    // From the order to begin, which also contains connecting and looking for work.
+    // From the call of start, which includes connecting and looking for work.
     perSecondFromStart: count / (seconds + (first - asked) / 1000),
     nodeMicros: ((now.node - used.node) / count) * 1e6,
     serverMicros: now.server === null ? null : ((now.server - used.server) / count) * 1e6,
@@ -55,7 +55,7 @@ async function tooLate(counter, count) {
   throw new Error(`only ${counter.started()} of ${count} started within ${LONGEST_MS / 1000} s`)
 }
 
-/** A handler that does nothing but count, and knows when it was called first and when for the last time. */
+/** A handler that only counts calls, and stores the times of the first and the last. */
 function createCounter({ count, server, profile }) {
   let started = 0
   let first = 0

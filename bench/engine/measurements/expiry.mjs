@@ -1,5 +1,4 @@
-// A node that starts when the deadline of a whole backlog has passed, and works for another org meanwhile. Runs in a process
-// of its own.
+// A node that starts after the deadline of a whole backlog, and works for another org meanwhile. Runs in a separate process.
 import { existsSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,13 +7,13 @@ import { withClient } from '../seeding.mjs'
 import { quantile } from '../statistics.mjs'
 import { until } from '../world.mjs'
 
-/** The org whose runs have expired; the node sends messages to another one. */
+/** The org whose runs have expired; messages are sent to another org. */
 export const EXPIRED_ORG = 'expired'
 const OTHER = 'other number '
 const EVERY_MS = 20
 const RESOLUTION_MS = 5
 
-/** The node is not stopped: one that cannot get on would keep everything waiting. */
+/** The node is not stopped, because a node that makes no progress would delay the benchmark. */
 export async function expire({ url, count, timeoutMs }) {
   const others = { begun: [], late: [] }
   let started = 0
@@ -43,7 +42,7 @@ export async function expire({ url, count, timeoutMs }) {
     gcMaxMs: collections.longestMs(),
     loopCpuMaxMs: stretches.longestMs(),
     othersSent: others.begun.length,
-    // A message that never started is later than all others.
+    // A message that never started counts as later than all others.
     othersP50: quantile(withMissing(others), 0.5),
     othersP99: quantile(withMissing(others), 0.99),
     othersMissing: others.begun.length - others.late.length,
@@ -51,7 +50,7 @@ export async function expire({ url, count, timeoutMs }) {
   }
 }
 
-/** How long the longest garbage collection took: it blocks the event loop as well, and is no turn. */
+/** Duration of the longest garbage collection, which also blocks the event loop. */
 function observeCollections() {
   let longest = 0
   const observer = new PerformanceObserver((list) => {
@@ -61,12 +60,12 @@ function observeCollections() {
   return { longestMs: () => longest }
 }
 
-/** What Linux tells of the thread that asks: processor time it has had, in nanoseconds. */
+/** CPU time of the current thread in nanoseconds, from Linux. */
 const OWN_CPU = '/proc/thread-self/schedstat'
 
 /**
- * Processor time between two ticks of the event loop, the most there was: how long the node itself held the loop. What the
- * delay says besides is waiting for a processor, which the server has meanwhile. Null where the system does not tell it.
+ * Maximum CPU time between two ticks of the event loop: how long the node itself held the loop. The event loop delay also
+ * includes waiting for a core that the server uses. Null if the system doesn't provide it.
  */
 function watchStretches() {
   if (!existsSync(OWN_CPU)) return { longestMs: () => null, stop: () => undefined }
@@ -81,17 +80,17 @@ function watchStretches() {
   return { longestMs: () => longest, stop: () => clearInterval(timer) }
 }
 
-/** The interval between two ticks, less the interval that was asked for. */
+/** The interval between two ticks, minus the requested interval. */
 const blockOf = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS)
 
 const withMissing = ({ begun, late }) => [...late, ...Array.from({ length: begun.length - late.length }, () => 60_000)]
 
-/** A message to the other org again and again, whether the earlier ones have been answered or not. */
+/** Sends messages to the other org at a steady rate, without waiting for responses. */
 function sendSteadily(escapement, { begun }) {
   const timer = setInterval(() => {
     const n = begun.push(performance.now()) - 1
     const session = sessionOf({ agent: `a${n % 10}`, session: `other${n % 1_000}` })
-    // One that is refused counts as one that never started.
+    // A refused message counts as never started.
     escapement.sessions.send(session, `${OTHER}${n}`).catch(() => undefined)
   }, EVERY_MS)
   return { stop: () => clearInterval(timer) }

@@ -1,8 +1,8 @@
-// Handlers that wait until they are let through.
+// Handlers that wait until they are released.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../world.mjs'
 
-/** Lets through as many handlers as it is told to, and knows when everybody waits. */
+/** Releases a given number of handlers, and detects when all are waiting. */
 export function createGate() {
   let waiting = []
   let allowed = 0
@@ -19,16 +19,16 @@ export function createGate() {
       })
     },
     atRest: (slots) => until(() => waiting.length >= slots, { what: `${slots} runs in flight` }),
-    /** `count` runs end and as many start; afterwards `slots` are waiting again. */
+    /** Ends `count` runs and starts as many; afterwards `slots` are waiting again. */
     pass: async (count, slots) => {
       const target = started + count
-      // Those who wait are let go first; of those who come then, all but the last `slots` pass.
+      // Release the waiting handlers first; of those that start then, all but the last `slots` pass.
       const leaving = waiting.slice(0, count)
       waiting = waiting.slice(leaving.length)
       allowed = count - leaving.length
       for (const leave of leaving) leave()
       await until(() => started >= target && waiting.length >= slots, { what: `${count} runs` })
-      // The last settling is still on its way when the last handler starts.
+      // The last run is still being settled when the last handler starts.
       await sleep(200)
     },
     open: () => {

@@ -1,21 +1,21 @@
-// What a run costs the server, however much there is. Each function runs in a process of its own.
+// The cost of a run for the server with growing data. Each function runs in a separate process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create, holdUntilAborted, sessionOf } from '../escapement.mjs'
 import { withClient } from '../seeding.mjs'
 import { makeJob } from '../world.mjs'
 import { createGate } from './gate.mjs'
 
-/** Marks what the benchmark asks itself, so that it is not counted. */
+/** Marks the benchmark's own statements, so that they are not counted. */
 export const OURS = '/* bench */'
 
-/** Blocks that the statements of the database have touched, by statement. */
+/** Buffers used by the statements of the database, by statement. */
 export const TOUCHED = `${OURS} select query, calls::int as calls, (shared_blks_hit + shared_blks_read)::bigint as blocks
     from pg_stat_statements join pg_database d on d.oid = dbid
    where d.datname = current_database() and query not like '%bench */%' and query not like '%pg_stat_statements_reset%'
    order by blocks desc`
 
 /**
- * Queued runs that seeding multiplies: one of each agent named, none of them started; `expiresInMs` gives them a deadline.
+ * Creates queued runs for seeding to multiply: one for each agent, none of them started; `expiresInMs` sets a deadline.
  */
 export async function makeTemplates({ url, agents, ended = false, org = 'default', expiresInMs }) {
   let held
@@ -40,8 +40,8 @@ export async function makeTemplates({ url, agents, ended = false, org = 'default
 }
 
 /**
- * Buffers of all statements per claimed run, by `pg_stat_statements`. Handlers wait at a gate: when the counting begins
- * and when it ends, every slot is taken and nothing moves, so exactly `count` runs were settled and claimed between.
+ * Buffers of all statements per claimed run, from `pg_stat_statements`. Handlers wait at a gate: at the beginning and the end
+ * of counting, every slot is taken and nothing moves, so exactly `count` runs were settled and claimed in between.
  */
 export async function buffers({ url, agents, full, slots, warmUp, count }) {
   const gate = createGate()
@@ -54,7 +54,7 @@ export async function buffers({ url, agents, full, slots, warmUp, count }) {
   await gate.atRest(slots)
   const firstMs = performance.now() - firstStart
   await gate.pass(warmUp, slots)
-  // Longer than any pause after which the engine looks again, so that nothing of before falls into the count.
+  // Longer than all polling intervals of the engine, so that earlier work is not counted.
   await sleep(1_000)
   const result = await withClient(url, async (client) => {
     await client.query('select pg_stat_statements_reset()')
@@ -75,7 +75,7 @@ const statementsOf = (rows, count) =>
     perRun: Number((Number(blocks) / count).toFixed(2)),
   }))
 
-/** A node that works until nothing is pending any more; answers with how much it did and when its first handler began. */
+/** Runs a node until nothing is pending; returns how many runs it handled and when its first handler began. */
 export async function workOff({ url, agents }) {
   let handled = 0
   let first = null

@@ -1,4 +1,4 @@
-// A node among many orgs that have nothing to do. Each function runs in a process of its own.
+// A node with many idle orgs. Each function runs in a separate process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { create, sessionOf } from '../escapement.mjs'
 import { cpuSecondsOf } from '../server.mjs'
@@ -6,7 +6,7 @@ import { cpuSeconds, until } from '../world.mjs'
 
 const MESSAGE_MS = 30_000
 
-/** Creates the schema and lets the org `default` do some work, for seeding to multiply. */
+/** Creates the schema and executes some runs of the org `default`, for seeding to multiply. */
 export async function prepareOrg({ url }) {
   const escapement = create(url, { agents: { a0: () => undefined } })
   await escapement.start()
@@ -15,8 +15,8 @@ export async function prepareOrg({ url }) {
 }
 
 /**
- * Starts a node, sends one message as soon as it is ready, and then measures what waiting costs. A start that does not come
- * within the time is null. The node is not stopped: one that is overwhelmed would keep everything waiting.
+ * Starts a node, sends one message as soon as it is ready, and then measures the cost of idling. Returns null for a start that
+ * doesn't happen in time. The node is not stopped, because an overloaded node would delay the benchmark.
  */
 export async function amongIdle({ url, pid, seconds, settleSeconds, timeoutMs }) {
   let claimed = null
@@ -26,7 +26,7 @@ export async function amongIdle({ url, pid, seconds, settleSeconds, timeoutMs })
   await until(() => escapement.health().ready, { timeoutMs, what: 'a node that is ready' })
   const ready = performance.now()
   const send = () => escapement.sessions.send(sessionOf({ agent: 'a0', session: 'first' }), 'go')
-  // A node that is overwhelmed refuses; a client would try again.
+  // An overloaded node refuses; a client would try again.
   const sending = sendUntilAccepted(send, ready + timeoutMs)
   await until(() => claimed !== null, { timeoutMs, what: 'the first start' }).catch(() => undefined)
   const claimMs = claimed === null ? null : claimed - ready

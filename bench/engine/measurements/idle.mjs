@@ -1,16 +1,16 @@
-// What waiting costs. Each function runs in a process of its own; `file` is a module like those in bench/peers/schedules.
+// The cost of idling. Each function runs in a separate process; `file` is a module like those in bench/peers/schedules.
 import { pathToFileURL } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuSecondsOf } from '../server.mjs'
 import { cpuSeconds } from '../world.mjs'
 
-/** Writes schedules that are not due. */
+/** Creates schedules that are not due. */
 export async function make({ file, url, count }) {
   const module = await import(pathToFileURL(file).href)
   await module.make(url, { count })
 }
 
-/** Milliseconds until it is up, again and again in one process: the first time also loads code. */
+/** Startup times in milliseconds, repeated in one process; the first one includes loading code. */
 export async function startUps({ file, url, times }) {
   const { run } = await import(pathToFileURL(file).href)
   const all = []
@@ -23,7 +23,7 @@ export async function startUps({ file, url, times }) {
   return all
 }
 
-/** A program that has nothing to do: its processor time, its memory, and the server's processor time. */
+/** CPU time and memory of an idle program, and CPU time of the server. */
 export async function idle({ file, url, count, seconds, settleSeconds, pid, ...options }) {
   const { run } = await import(pathToFileURL(file).href)
   const began = performance.now()

@@ -1,15 +1,15 @@
-// 50,000 no-op runs of 1,000 agents in 10,000 sessions, worked off inside one process without a database. Each contestant
-// runs in a process of its own.
+// 50,000 no-op runs of 1,000 agents in 10,000 sessions, drained in one process without a database. Each contestant runs in a
+// separate process.
 import fastq from 'fastq'
 import PQueue from 'p-queue'
-import { createLineUp } from '../../../dist/core/picking/line-up.js'
+import { createReadyQueue } from '../../../dist/domain/queue/ready-queue.js'
 
 const RUNS = 50_000
 const SESSIONS = 10_000
 const AGENTS = 1_000
 const SLOTS = 1_000
 
-/** Each prepares its world first; only the draining is timed. */
+/** Each contestant is prepared first; only the drain is timed. */
 const CONTESTANTS = {
   escapement: preparePicking,
   'p-queue per key': preparePQueues,
@@ -17,7 +17,7 @@ const CONTESTANTS = {
   'fastq, one queue': prepareFastq,
 }
 
-/** Runs worked off per second by one contestant, after one drain that does not count. */
+/** Runs per second of one contestant, after a warm-up drain. */
 export async function inProcess({ contestant }) {
   let perSecond = 0
   for (let round = 0; round < 2; round += 1) {
@@ -30,34 +30,34 @@ export async function inProcess({ contestant }) {
   return perSecond
 }
 
-/** As a node does: everything that waits is in the queue; as many start as there are slots, and end together. */
+/** As in a node: all waiting runs are in the queue, and as many as there are slots start and end together. */
 function preparePicking() {
   const now = 1_768_478_400_000
-  const lineUp = createLineUp('org')
-  lineUp.setLanes(new Set(['main']))
-  lineUp.setExecutable(() => true)
-  lineUp.setLimits({ maxConcurrent: 100_000, tasksInflight: 100_000, tasksPerAgentInflight: 10 })
-  for (let index = 0; index < AGENTS; index += 1) lineUp.setAgent(`agent_${index}`, { maxConcurrent: 10 })
-  for (let index = 0; index < RUNS; index += 1) lineUp.put(waiting(index, now))
-  return () => drainByPicking(now, lineUp)
+  const queue = createReadyQueue('org')
+  queue.setLanes(new Set(['main']))
+  queue.setExecutable(() => true)
+  queue.setLimits({ maxConcurrent: 100_000, tasksInflight: 100_000, tasksPerAgentInflight: 10 })
+  for (let index = 0; index < AGENTS; index += 1) queue.setAgent(`agent_${index}`, { maxConcurrent: 10 })
+  for (let index = 0; index < RUNS; index += 1) queue.put(waiting(index, now))
+  return () => drainByPicking(now, queue)
 }
 
-function drainByPicking(now, lineUp) {
+function drainByPicking(now, queue) {
   let left = RUNS
   const catchup = { inFlight: 0, limit: 10 }
   while (left > 0) {
     const started = []
     for (let held = 0; held < SLOTS; held += 1) {
-      const run = lineUp.next({ now, lane: { name: 'main', size: SLOTS, held }, catchup })
+      const run = queue.next({ now, lane: { name: 'main', size: SLOTS, held }, catchup })
       if (run === null) break
       run.state = 'running'
-      lineUp.put(run)
+      queue.put(run)
       started.push(run)
     }
     if (started.length === 0) throw new Error('nothing was picked although work is left')
     for (const run of started) {
       run.state = 'success'
-      lineUp.put(run)
+      queue.put(run)
     }
     left -= started.length
   }
@@ -99,7 +99,7 @@ function prepareFastq() {
   return () => drainOf((index, done) => queue.push(index, done))
 }
 
-/** Callbacks, because fastq is fastest with them; later, because a handler answers later. */
+/** Uses callbacks, because fastq is fastest with them, and calls them asynchronously, because handlers are asynchronous. */
 const work = (_index, done) => process.nextTick(done)
 
 const drainOf = (push) =>

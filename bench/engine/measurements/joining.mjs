@@ -1,13 +1,13 @@
-// A node that works off what is pending and notes when. Runs in a process of its own.
+// A node that drains pending runs and records times. Runs in a separate process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create } from '../escapement.mjs'
 import { BUCKET_MS } from '../parts/joining/throughput.mjs'
 import { withClient } from '../seeding.mjs'
 
 /**
- * Starts as soon as at most `startAt` runs are pending, so that loading the program is not part of joining, and works until
- * nothing is pending. Answers with when it was started and first called a handler, how many handlers it called in
- * each bucket of the wall clock, and its pauses: the times between two handlers that were longer than a bucket.
+ * Starts as soon as at most `startAt` runs are pending, so that loading the program is not measured, and works until nothing
+ * is pending. Returns when it was started and first called a handler, the number of calls in each bucket of time, and its
+ * pauses: times between two calls that were longer than a bucket.
  */
 export async function work({ url, agents, startAt }) {
   const buckets = {}
@@ -31,7 +31,7 @@ export async function work({ url, agents, startAt }) {
   return { began, first, last, buckets, pauses, handled: Object.values(buckets).reduce((sum, one) => sum + one, 0) }
 }
 
-/** Waits until at most so many runs are pending. */
+/** Waits until at most this many runs are pending. */
 const untilPending = (url, count) =>
   withClient(url, async (client) => {
     const left = `select exists (select from pending offset ${count}) as is`

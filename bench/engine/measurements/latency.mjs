@@ -1,18 +1,18 @@
-// Inside the process of a contestant: from the call that submits to the start of the handler.
+// In the process of a contestant: the time from submission to the start of the handler.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeJob, until } from '../world.mjs'
 import { countsOf, load } from './opening.mjs'
 
 const SUBMITTERS = 64
-/** Most that may be under way while it is found out how much goes through. */
+/** Maximum number of jobs in flight while the maximum throughput is measured. */
 const MOST_OUTSTANDING = 2_000
 const TICK_MS = 5
 const HALF = 0.5
 
-/** Ten agents with five conversations each: all are known when the warm-up is over, as in a program that has run for a while. */
+/** Ten agents with five sessions each: all are known after the warm-up, as in a program that has run for a while. */
 const familiar = (index) => ({ ...makeJob(index), agent: `a${index % 10}`, session: `s${index % 50}` })
 
-/** One at a time, with a pause in between and nothing else going on: milliseconds. */
+/** Latency in milliseconds of one job at a time, with pauses and no other load. */
 export async function idle({ contestant, url, rounds }) {
   const module = await load(contestant)
   await module.prepare(url)
@@ -41,8 +41,8 @@ export async function idle({ contestant, url, rounds }) {
 }
 
 /**
- * The same of every job while half of what goes through at most is submitted steadily, whether the answers to earlier
- * ones have come or not. What goes through at most is found out first, by callers that wait for their answers.
+ * Latency of all jobs while they are submitted steadily at half of the maximum throughput, without waiting for earlier
+ * responses. The maximum throughput is measured first, by callers that wait for responses.
  */
 export async function hot({ contestant, url, seconds, least }) {
   const module = await load(contestant)
@@ -74,8 +74,8 @@ export async function hot({ contestant, url, seconds, least }) {
 }
 
 /**
- * Handled per second by as many callers as have always one answer to wait for. At least so many say it: who works in
- * large batches would otherwise be caught between two of them.
+ * Jobs handled per second with this many callers, each waiting for one response at a time. Measured over a minimum number of
+ * jobs, because contestants with large batches would otherwise be measured between two batches.
  */
 async function mostPerSecond(world, submit, { seconds, least }) {
   let stopped = false
@@ -97,7 +97,7 @@ async function mostPerSecond(world, submit, { seconds, least }) {
   return perSecond
 }
 
-/** Submits at a steady pace, a few per tick of the clock; answers when all were accepted. */
+/** Submits at a steady rate, a few per timer tick; resolves when all were accepted. */
 async function steadily({ perSecond, seconds }, submit) {
   const accepted = []
   const began = performance.now()

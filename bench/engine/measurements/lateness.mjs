@@ -1,4 +1,4 @@
-// How late the runs of schedules start. Each function runs in a process of its own.
+// How late the runs of schedules start. Each function runs in a separate process.
 import { pathToFileURL } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { create } from '../escapement.mjs'
@@ -7,10 +7,10 @@ import { cpuSecondsOf } from '../server.mjs'
 import { quantile } from '../statistics.mjs'
 import { cpuSeconds } from '../world.mjs'
 
-/** Whoever is later than this after the end of the window counts as missed. */
+/** A run that starts later than this after the end of the window counts as missed. */
 const GRACE_MS = 30_000
 
-/** One enabled schedule that seeding multiplies, its own first moment a day away. */
+/** Creates an enabled schedule for seeding to multiply; its own first occurrence is a day away. */
 export async function makeSchedule({ url, everySeconds }) {
   const escapement = create(url, { agents: { a0: () => undefined } })
   await escapement.start()
@@ -25,7 +25,7 @@ export async function makeSchedule({ url, everySeconds }) {
   await escapement.stop()
 }
 
-/** A node with everything that comes due in the window; see `seedPhases`. */
+/** Runs a node with all schedules that are due in the window; see `seedPhases`. */
 export async function ownLateness({ url, window, lane, pid }) {
   const book = createBook(window)
   const escapement = create(url, {
@@ -45,7 +45,7 @@ export async function ownLateness({ url, window, lane, pid }) {
   return { ...facts, skipped }
 }
 
-/** The same for a peer that makes its schedules itself. */
+/** The same for a peer, which creates its schedules itself. */
 export async function peerLateness({ file, url, count, perSecond, seconds, warmUpSeconds, pid }) {
   const { everySo } = await import(pathToFileURL(file).href)
   const books = []
@@ -59,7 +59,7 @@ export async function peerLateness({ file, url, count, perSecond, seconds, warmU
   return facts
 }
 
-/** Notes every start whose moment is inside the window. */
+/** Records every start whose occurrence is inside the window. */
 function createBook({ from, to }) {
   const late = []
   const seen = new Set()

@@ -1,14 +1,14 @@
-// Inside the process of a contestant: the mixed load arrives while it works, fifty jobs at a time.
+// In the process of a contestant: the mixed load arrives while it works on fifty jobs at a time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { layersOf, mixedLoad } from '../mixed-load.mjs'
 import { until } from '../world.mjs'
 import { load } from './opening.mjs'
 
 const LONGEST_MS = 180_000
-/** How long it takes is told for so many of the jobs: the last few wait for the pause before a retry. */
+/** The share of jobs whose time is measured: the last few wait for the delay before a retry. */
 const MOST = 0.95
 
-/** Waits by role, in milliseconds, throughput, and how often a session was not kept in order. */
+/** Waits by role in milliseconds, throughput, and the number of jobs that started out of order in their session. */
 export async function mixed({ contestant, url, flood, seconds }) {
   const module = await load(contestant)
   await module.prepare(url)
@@ -45,7 +45,7 @@ async function floodIn(queue, watch, jobs) {
   }
 }
 
-/** The rest at its time; in a session each only when the one before was accepted, as a conversation goes. */
+/** Submits the other jobs at their time; in a session, each only after the one before was accepted. */
 async function arrive(queue, watch, jobs) {
   const began = performance.now()
   const sent = new Map()
@@ -63,7 +63,7 @@ async function arrive(queue, watch, jobs) {
   await Promise.all(sent.values())
 }
 
-/** Does the work of the jobs and writes down what happens. */
+/** Executes the jobs and records their times. */
 function createWatch(jobs) {
   const begun = new Map()
   const waiting = new Set(jobs.map(({ n }) => n))

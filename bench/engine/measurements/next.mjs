@@ -1,12 +1,12 @@
-// How many next() a second a library answers, and what it answers. Runs in a process of its own.
+// Calls of next() per second of a library, and its results. Runs in a separate process.
 import { CronExpressionParser } from 'cron-parser'
 import { Cron } from 'croner'
-import { nextFire } from '../../../dist/core/time/cron.js'
-import { parseCron } from '../../../dist/core/time/cron-grammar.js'
-import { parseZone } from '../../../dist/core/time/zone.js'
+import { nextFire } from '../../../dist/domain/time/cron.js'
+import { parseCron } from '../../../dist/domain/time/cron-grammar.js'
+import { parseZone } from '../../../dist/domain/time/zone.js'
 import { CRON } from '../../peers/cron.mjs'
 
-/** What everybody is asked. */
+/** The expressions for all contestants. */
 export const EXPRESSIONS = [
   '* * * * *',
   '*/5 * * * *',
@@ -20,7 +20,7 @@ export const EXPRESSIONS = [
   '0 8-18/2 * * MON-FRI',
 ]
 const START = Date.UTC(2026, 0, 15, 9, 30)
-// Half a year in steps that are no multiple of any interval, so that clock changes and every time of day occur.
+// Half a year in steps that are not a multiple of any interval, to include clock changes and all times of day.
 const STARTS = Array.from({ length: 1000 }, (_, index) => START + index * 15_731_123)
 
 const value = (parsed) => {
@@ -28,7 +28,7 @@ const value = (parsed) => {
   return parsed.value
 }
 
-/** Each contestant: prepares all expressions for a zone, then answers one question. */
+/** The contestants: each prepares all expressions for a zone and returns a function for the next time. */
 const CONTESTANTS = {
   escapement: (expressions, zone) => {
     const plans = expressions.map((text) => ({
@@ -53,7 +53,7 @@ const CONTESTANTS = {
   ...CRON,
 }
 
-/** Calls a second of one contestant in one zone, and its answers to every expression at every `apart`-th start. */
+/** Calls per second of one contestant in one zone, and its results for every expression at every `apart`-th start. */
 export function next({ contestant, zone, milliseconds, apart }) {
   process.env.TZ = 'UTC'
   const ask = CONTESTANTS[contestant](EXPRESSIONS, zone)
@@ -63,14 +63,14 @@ export function next({ contestant, zone, milliseconds, apart }) {
   return { perSecond, answers: asked.map((from) => EXPRESSIONS.map((_, index) => ask(index, from))) }
 }
 
-/** Calls for about `milliseconds` and answers with calls a second. */
+/** Calls for about `milliseconds` and returns the calls per second. */
 function rateOf(ask, milliseconds) {
   let calls = 0
   let sum = 0
   const begin = performance.now()
   let elapsed = 0
   while (elapsed < milliseconds) {
-    // Every expression gets its turn at every start; the clock is read once in a while so that it is not measured.
+    // Evaluate every expression at every start; read the clock only occasionally, so that it doesn't affect the result.
     const from = STARTS[(calls / EXPRESSIONS.length) % STARTS.length]
     for (let index = 0; index < EXPRESSIONS.length; index += 1) sum += ask(index, from)
     calls += EXPRESSIONS.length

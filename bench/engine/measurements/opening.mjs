@@ -1,7 +1,7 @@
-// Inside the process of a contestant: its module, by its path, so that this process loads nothing else.
+// In the process of a contestant: loads its module by path, so that this process loads nothing else.
 import { pathToFileURL } from 'node:url'
 
-/** The module of a contestant, told which of its variants it is. */
+/** The module of a contestant, with its variant applied. */
 export async function load({ file, variant }) {
   const module = await import(pathToFileURL(file).href)
   return {
@@ -12,7 +12,7 @@ export async function load({ file, variant }) {
   }
 }
 
-/** What the store of a contestant holds when it is asked once. */
+/** One count from the store of a contestant. */
 export async function countsOf({ observe }, url) {
   const observer = await observe(url)
   try {

@@ -1,24 +1,24 @@
-// Messages of several orgs at the same time on an idle node: from the request to the call of the agent. Runs in a process
-// of its own, which is the client and the agent at once; the node is `escapement serve`.
+// Messages of several orgs at the same time on an idle node: the time from the request to the call of the agent. Runs in a
+// separate process, which is both client and agent; the node is `escapement serve`.
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keyOfOrg } from '../seeding.mjs'
 import { until } from '../world.mjs'
 
-/** Longer than the node takes to look again by itself: no end of a run comes to the aid of one that waits. */
+/** Longer than the node's polling interval, so that the end of a run doesn't start a waiting one. */
 const HANDLED_MS = 1_300
-/** After this a start counts as late, and as not started at all after the second. */
+/** A start after the first limit counts as late, after the second as never started. */
 export const LATE_MS = 100
 const TIMEOUT_MS = 10_000
 
-/** Answers with the milliseconds of every start, and how many never came. */
+/** Returns the milliseconds of every start, and the number of runs that never started. */
 export async function atOnce({ url, orgs, rounds }) {
   const agent = await startAgent()
   const keys = Array.from({ length: orgs }, (_, i) => keyOfOrg(i + 1))
   await Promise.all(keys.map((key) => post(`${url}/api/v1/agents`, key, agentAt(agent.url))))
   const times = []
   let missing = 0
-  // The first round opens connections and loads the orgs; it does not count.
+  // The first round opens connections and loads the orgs, so it is not counted.
   for (let round = 0; round <= rounds; round += 1) {
     const texts = keys.map((_, i) => `round ${round} org ${i}`)
     const sent = performance.now()
@@ -36,7 +36,7 @@ export async function atOnce({ url, orgs, rounds }) {
   return { times, missing }
 }
 
-/** An agent that notes when it is called, and takes its time. */
+/** An agent that records its calls and takes a while to respond. */
 async function startAgent() {
   const starts = new Map()
   const server = createServer((request, response) => {

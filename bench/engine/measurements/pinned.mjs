@@ -1,5 +1,5 @@
-// Submitting and working at full speed, first with a free horizon, then with a transaction that pins it. Runs in a process
-// of its own.
+// Submits and executes at full speed, first without and then with a transaction that pins the horizon. Runs in a separate
+// process.
 import { pathToFileURL } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create, sessionOf } from '../escapement.mjs'
@@ -9,11 +9,11 @@ import { makeJob, until } from '../world.mjs'
 
 const WINDOW_SECONDS = 5
 const WARM_UP_SECONDS = 3
-/** Not more than the sessions can hold, or the cap would drop some. */
+/** At most what the sessions can hold, or the cap would drop messages. */
 const BACKLOG = 2_000
 const CALLERS = 256
 
-/** Handled per second in windows of five seconds, by phase, and the server's processor time per run. */
+/** Runs per second in windows of five seconds, by phase, and the server's CPU time per run. */
 export async function steady({ contestant, url, seconds, pid }) {
   const count = { sent: 0, handled: 0, stopped: false }
   const queue = await open(contestant, url, count)
@@ -32,7 +32,7 @@ export async function steady({ contestant, url, seconds, pid }) {
   return { free, pinned, handled: count.handled }
 }
 
-/** `calling` only ends by itself when submitting fails; then the failure ends the phase. */
+/** `calling` settles only if submitting fails; the failure then ends the phase. */
 async function phase(count, { seconds, pid, calling }) {
   const before = { handled: count.handled, cpu: cpuSecondsOf(pid) }
   const windows = []
@@ -59,7 +59,7 @@ async function open({ name, file, variant }, url, count) {
   return { start: () => queue.start(), submitAlways: () => submitBatches(queue, count), close: () => queue.close() }
 }
 
-/** As a program would: every message with a call of its own. */
+/** Submits as an application would: one call per message. */
 function own(url, { count, handle }) {
   const escapement = create(url, { agents: agentsOf(handle), lanes: { main: 500 } })
   const caller = async () => {
@@ -79,7 +79,7 @@ function own(url, { count, handle }) {
   }
 }
 
-/** In batches, because one by one the peers would be measured at submitting; one by itself wakes who needs waking. */
+/** Submits in batches, because otherwise submission would limit the peers; one single job wakes workers that need a wake-up. */
 async function submitBatches(queue, count) {
   while (!count.stopped) {
     if (count.sent - count.handled > BACKLOG) await sleep(1)
@@ -92,7 +92,7 @@ async function submitBatches(queue, count) {
   }
 }
 
-/** A reader that has looked once and does not end: nothing that dies from now on can be cleared away. */
+/** A transaction that has read once and stays open, so that no row that dies from now on can be removed. */
 function pin(url) {
   let release
   const released = new Promise((resolve) => {

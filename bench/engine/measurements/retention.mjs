@@ -1,5 +1,5 @@
-// Tasks submitted as fast as possible and executed at once, while retention removes those whose time is over. Runs in a
-// process of its own.
+// Tasks are submitted as fast as possible and executed at once, while retention removes expired ones. Runs in a separate
+// process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create } from '../escapement.mjs'
 import { withClient } from '../seeding.mjs'
@@ -15,8 +15,8 @@ const LIMITS = {
 }
 
 /**
- * Rows of tasks, and the size of the table with its partitions where there are any. Counted, because the statistics of the
- * server tell of deletions seconds later.
+ * The number of task rows, and the size of the table with its partitions. Rows are counted, because the server's statistics
+ * report deletions seconds later.
  */
 const COUNTED = `
   select (select count(*)::int from run where trigger = 'task') as tasks,
@@ -24,8 +24,8 @@ const COUNTED = `
            where oid = 'run'::regclass or oid in (select inhrelid from pg_inherits where inhparent = 'run'::regclass)) as mib`
 
 /**
- * Submits tasks that are kept for `ttlSeconds` after their end, for so many seconds, and longer until `backlog` rows are
- * removed, but at most `maxSeconds`. Answers with what had been submitted and removed when, from the call of start().
+ * Submits tasks that are kept for `ttlSeconds` after their end: for `seconds`, and longer until `backlog` rows are removed, but
+ * at most `maxSeconds`. Returns the numbers of submitted and removed rows over time, from the call of start().
  */
 export async function submitTasks({ url, ttlSeconds, seconds, backlog = 0, maxSeconds = seconds }) {
   const count = { submitted: 0, handled: 0, stopped: false }

@@ -1,9 +1,9 @@
-// Inside the process of a contestant: many schedules with the same moment, and how late the last of them starts.
+// In the process of a contestant: many schedules due at the same time, and how late the last of them starts.
 import { quantile } from '../statistics.mjs'
 import { until } from '../world.mjs'
 import { load } from './opening.mjs'
 
-/** Waits for the moment and for all starts, or until `timeoutMs` after the moment. */
+/** Waits for the due time and for all starts, at most until `timeoutMs` after the due time. */
 export async function schedules({ contestant, url, count, timeoutMs, ...rest }) {
   const { prepare, dueTogether } = await load(contestant)
   await prepare(url)

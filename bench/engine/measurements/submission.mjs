@@ -1,11 +1,11 @@
-// Inside the process of a contestant: how fast jobs are accepted, while nobody works them off.
+// In the process of a contestant: how fast jobs are accepted while none are executed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeJob, SESSIONS } from '../world.mjs'
 import { countsOf, load } from './opening.mjs'
 
 const WARM_UP_MS = 300
 
-/** Accepted per second: by one caller, by 32 that each wait for their answer, and in batches. */
+/** Accepted jobs per second: from one caller, from 32 callers that wait for responses, and in batches. */
 export async function submission({ contestant, url, seconds }) {
   const module = await load(contestant)
   await module.prepare(url)
@@ -20,7 +20,7 @@ export async function submission({ contestant, url, seconds }) {
     await queue.submitMany(Array.from({ length: queue.batchSize }, next))
     return queue.batchSize
   }
-  // Every session has spoken once: what is measured is a program at work, not the first message of ten thousand people.
+  // Use every session once before, so that creating sessions is not measured.
   while (made < SESSIONS) await batch()
   const result = {
     one: await rate(seconds, 1, one),
@@ -31,14 +31,14 @@ export async function submission({ contestant, url, seconds }) {
   return { ...result, batchSize: queue.batchSize, submitted: made, counts: await countsOf(module, url) }
 }
 
-/** Accepted per second by so many callers, after a while that does not count. */
+/** Accepted jobs per second from this many callers, after a warm-up. */
 async function rate(seconds, callers, submit) {
   let accepted = 0
   let stopped = false
   const caller = async () => {
     while (!stopped) {
       const count = await submit()
-      // Not `+= await`: that would add to what was there before the wait.
+      // Not `+= await`, which would add to the value from before the wait.
       accepted += count
     }
   }
@@ -47,7 +47,7 @@ async function rate(seconds, callers, submit) {
   accepted = 0
   const began = performance.now()
   await Promise.race([sleep(seconds * 1_000), calling])
-  // A machine that is busy with other things may not have answered once: none is no rate.
+  // On a busy machine, there may have been no response at all: then there is no rate.
   while (accepted === 0) await Promise.race([sleep(5), calling])
   const perSecond = accepted / ((performance.now() - began) / 1000)
   stopped = true

@@ -1,4 +1,4 @@
-// A node is killed with a long queue behind it: how soon the next one starts the first run, and what it remembers.
+// A node with a long queue is killed: how soon the next one starts the first run, and how much memory it uses.
 import { round, thousands } from '../statistics.mjs'
 import { QUEUED_AGENTS, withQueued } from './with-queued.mjs'
 
@@ -18,7 +18,7 @@ export async function measure(bench) {
   return { facts: { count, timeoutMs: TIMEOUT_MS, ...fact }, rows: [rowOf(count, fact)], notes: NOTES }
 }
 
-/** Any end but being killed is a failure. */
+/** Any exit other than SIGKILL is a failure. */
 async function killed(working) {
   const error = await working.then(
     () => new Error('the node ended by itself'),
@@ -39,5 +39,5 @@ const rowOf = (count, fact) => ({
 })
 
 const NOTES = [
-  'The node that is killed has 100 runs in flight, which are not recovered yet when the next one starts. Milliseconds are counted from the call of start(); loading the program is not in them.',
+  'The killed node has 100 runs in flight, which are not recovered yet when the next one starts. Times are measured from the call of start(), without loading the program.',
 ]

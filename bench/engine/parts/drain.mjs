@@ -5,7 +5,7 @@ import { ratioTo, round, summary, thousands, withRange } from '../statistics.mjs
 export const title = 'Drain of a full queue, completed per second'
 export const minutes = { full: 2.5, quick: 0.4 }
 
-/** They take a quarter of a minute and more, and are so far behind that once is enough to see it. */
+/** These take 15 s and more, and are so much slower that one measurement is enough. */
 const SLOW = ['graphile-plain', 'bullmq-postgres']
 
 export async function measure(bench) {
@@ -23,9 +23,9 @@ export async function measure(bench) {
 }
 
 const NOTES = [
-  'Completed jobs are counted in the store of each contestant. graphile-worker deletes what it has completed: what had a',
-  'number and is gone counts. Of Escapement 1,000 runs are read back: attempt, decision and timeline have to be there.',
-  'Measured once, because they take so long: graphile-plain and bullmq-postgres.',
+  'Completed jobs are counted in the store of each contestant. graphile-worker deletes completed jobs, so deleted ids are',
+  'counted. For Escapement, 1,000 runs are read back, and their attempt, decision and timeline must be complete.',
+  'Measured only once, because they take long: graphile-plain and bullmq-postgres.',
 ]
 
 async function once(bench, { contestant, store: { url, pid, database }, count }) {

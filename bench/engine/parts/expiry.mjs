@@ -1,5 +1,5 @@
-// A backlog whose deadline passed while no node was up: how long until all of it is recorded as expired, and what other orgs
-// notice of it.
+// A backlog whose deadline passed while no node was running: how long until all of it is recorded as expired, and the effect on
+// other orgs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EXPIRED_ORG } from '../measurements/expiry.mjs'
 import { round, thousands } from '../statistics.mjs'
@@ -9,7 +9,7 @@ export const title = 'Runs that expired while no node was up'
 export const minutes = { full: 2, quick: 0.6 }
 
 const PLAN = { full: { count: 300_000, timeoutMs: 180_000 }, quick: { count: 20_000, timeoutMs: 120_000 } }
-/** Long enough for the template to be set aside before its deadline, which every copy shares. */
+/** Long enough to copy the template before its deadline, which every copy shares. */
 const EXPIRES_IN_MS = 10_000
 
 export async function measure(bench) {
@@ -17,7 +17,7 @@ export async function measure(bench) {
   const layout = { agent: `'a' || i % 10`, session: `'s' || i % 10000` }
   const template = { org: EXPIRED_ORG, expiresInMs: EXPIRES_IN_MS }
   const fact = await withQueued(bench, { name: 'expiry', count, layout, template }, async (url) => {
-    // The deadline is counted from before this; whatever seeding took is more than enough.
+    // The deadline started before seeding, which takes longer than the deadline.
     await sleep(EXPIRES_IN_MS)
     return bench.ask('expire', { url, count, timeoutMs }, { file: 'expiry.mjs' })
   })

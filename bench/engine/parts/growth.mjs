@@ -1,5 +1,4 @@
-// What a claimed and settled run costs the server while everything around it grows: what waits, what has ended, how many
-// nodes work, how many sessions there are.
+// The cost of a claimed and settled run for the server, with growing numbers of queued runs, ended runs, nodes and sessions.
 import { seedEnded, seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
 import { round, thousands } from '../statistics.mjs'
 import { drainWith } from './growth/drain-with.mjs'
@@ -7,7 +6,7 @@ import { drainWith } from './growth/drain-with.mjs'
 export const title = 'Growth: shared buffers per claimed and settled run (pg_stat_statements)'
 export const minutes = { full: 6.2, quick: 0.7 }
 
-/** Counting costs a little, so this part has a server of its own. */
+/** Counting has a cost, so this part uses a separate server. */
 export const settings = {
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.track': 'top',
@@ -50,7 +49,7 @@ export async function measure(bench) {
   )
   curves.sessions = await curveOf(plan.sessions, (sessions) =>
     drain(bench, {
-      // Ten sessions are ten runs at a time, so they get fewer.
+      // Ten sessions run only ten runs at a time, so they get fewer runs.
       ...{ nodes: 1, sessions, count: Math.max(Math.min(plan.runs, sessions * 400), sessions) },
       name: `sessions ${thousands(sessions)}`,
     }),
@@ -64,7 +63,7 @@ async function curveOf(counts, measureAt) {
   return curve
 }
 
-/** More and more queued runs in one database, while no node is running. */
+/** Adds more and more queued runs to one database while no node is running. */
 const depthCurve = (bench, layout, counts) =>
   withTemplate(bench, { agents: ['template', 'a0', 'full'] }, async (url) => {
     const full = layout === 'full agent'
@@ -73,7 +72,7 @@ const depthCurve = (bench, layout, counts) =>
     return curveOf(counts, async (count) => {
       await withClient(url, async (client) => {
         await seedQueued(client, { layout, count, from })
-        // Work that is not behind the full agent, or nothing could be claimed.
+        // Runs of another agent than the full one, or nothing could be claimed.
         const free = { agent: `'a' || i % 10`, session: `'free' || i` }
         if (full) await seedQueued(client, { layout: free, count: 2_000, from: from + count })
         await settle(client)
@@ -88,7 +87,7 @@ const depthCurve = (bench, layout, counts) =>
     })
   })
 
-/** More and more ended runs in one database, and always 5,000 queued ones more. */
+/** Adds more and more ended runs to one database, and 5,000 more queued ones each time. */
 const endedCurve = (bench, counts) =>
   withTemplate(bench, { agents: ['template'], ended: true }, async (url) => {
     let from = 0
@@ -108,7 +107,7 @@ const endedCurve = (bench, counts) =>
     })
   })
 
-/** A full queue that so many nodes work off. */
+/** A full queue that this many nodes drain. */
 const drain = (bench, { nodes, count, sessions, name }) =>
   withTemplate(bench, { agents: ['template'] }, async (url) => {
     await withClient(url, async (client) => {

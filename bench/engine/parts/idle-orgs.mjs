@@ -1,4 +1,4 @@
-// Thousands of orgs without work: how soon a node starts the first run, and what it spends on waiting.
+// Thousands of orgs without work: how soon a node starts the first run, and the cost of idling.
 import { seedOrgs, settle, withClient } from '../seeding.mjs'
 import { round, thousands } from '../statistics.mjs'
 

@@ -1,4 +1,4 @@
-// Schedules of which none is due: what a program and its server spend on waiting.
+// Schedules of which none is due: the cost of idling for a program and its server.
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { seedSchedules, settle, withClient } from '../seeding.mjs'
@@ -12,10 +12,10 @@ const OWN = path.join(HERE, '../escapement-schedules.mjs')
 const peer = (name) => path.join(HERE, '../../peers/schedules', `${name}.mjs`)
 const FILE = { file: 'idle.mjs' }
 
-/** Who has schedules, and in which way they are looked at. */
+/** The contestants with schedules, and how they check them. */
 const WAYS = {
   'pg-boss': [
-    // It looks twice a minute: a shorter while would see one look or none.
+    // It checks twice a minute; a shorter measurement would include one check or none.
     { label: 'pg-boss', file: peer('pg-boss'), atLeastSeconds: 30 },
     { label: 'pg-boss, looking every second', file: peer('pg-boss'), lookEverySecond: true },
   ],

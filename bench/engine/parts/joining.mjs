@@ -1,4 +1,4 @@
-// A second node joins while the first works off a full queue: how much the first one loses, and for how long.
+// A second node joins while the first drains a full queue: how much the first one slows down, and for how long.
 import { thousands } from '../statistics.mjs'
 import { BUCKET_MS, factsOf } from './joining/throughput.mjs'
 import { QUEUED_AGENTS, withQueued } from './with-queued.mjs'
@@ -6,7 +6,7 @@ import { QUEUED_AGENTS, withQueued } from './with-queued.mjs'
 export const title = 'A node joins a drain'
 export const minutes = { full: 1, quick: 0.5 }
 
-/** How much of the queue the first node has worked off when the second one comes. */
+/** The share of the queue that the first node has drained when the second one starts. */
 const SHARE_BEFORE = 0.15
 
 export async function measure(bench) {

@@ -1,4 +1,4 @@
-// Submit → start of the handler in the same process: with nothing else going on, and under a steady load.
+// Submission → start of the handler in the same process: idle, and under a steady load.
 import { demand, inTurns } from '../rounds.mjs'
 import { median, quantile, ratioTo, round, summary, thousands } from '../statistics.mjs'
 
@@ -12,7 +12,7 @@ export async function measure(bench) {
   const idle = await inTurns(bench, { name: 'latency', show: shown }, (contestant, { url }) =>
     asked(bench, contestant, { name: 'idle', options: { url, rounds } }),
   )
-  bench.say('… and under half of what each can take:')
+  bench.say('… and at half of the maximum throughput of each:')
   const hot = await inTurns(bench, { name: 'latency', show: shownHot }, (contestant, { url }) =>
     asked(bench, contestant, { name: 'hot', options: { url, seconds, least } }),
   )
@@ -23,8 +23,8 @@ export async function measure(bench) {
 }
 
 const NOTES = [
-  'Under load everybody is given half of what went through at most just before, so the offered load is not the same:',
-  'read the milliseconds beside the jobs a second. bullmq-redis is no durable peer (appendfsync everysec).',
+  'Under load, each gets half of its maximum throughput, measured just before, so the offered load differs: compare the',
+  'milliseconds together with the jobs per second. bullmq-redis is not a durable peer (appendfsync everysec).',
 ]
 
 async function asked(bench, contestant, { name, options }) {
@@ -36,7 +36,7 @@ async function asked(bench, contestant, { name, options }) {
 const shown = ({ times }) => `${median(times).toFixed(2)} ms`
 const shownHot = ({ times, offered }) => `${median(times).toFixed(2)} ms at ${thousands(offered)}/s`
 
-/** Median and range over the rounds of what each round had in the middle and near its end. */
+/** Median and range over the rounds of each round's p50 and p99. */
 const factsOf = (rounds) => ({
   n: rounds.reduce((sum, { times }) => sum + times.length, 0),
   p50: summary(

@@ -1,4 +1,4 @@
-// Many schedules that keep coming due: from the due moment to the start of the handler.
+// Many recurring schedules: from the due time to the start of the handler.
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { seedPhases, settle, withClient } from '../seeding.mjs'
@@ -12,7 +12,7 @@ const FILE = { file: 'lateness.mjs' }
 const PER_SECOND = 1_000
 const LANE = 500
 const WARM_UP_SECONDS = 4
-/** From the writing of the schedules to the first of their moments. */
+/** Time from writing the schedules to their first occurrence. */
 const LEAD_MS = { full: 18_000, quick: 8_000 }
 
 export async function measure(bench) {
@@ -25,7 +25,7 @@ export async function measure(bench) {
   return { facts: { ...escapement, others }, rows: Object.entries(all).map(rowOf), notes: NOTES }
 }
 
-/** Those that can say "every 100 seconds, each at its own moment", at a scale at which they keep up. */
+/** The contestants that support "every 100 seconds, each at a different time", with a scale at which they keep up. */
 function peersOf({ contestants }) {
   const scales = {
     'bullmq-redis': { count: 100_000, perSecond: 1_000, seconds: 20 },
@@ -74,7 +74,7 @@ const peerOf = (bench, { contestant, scale }) =>
   })
 
 const NOTES = [
-  'Every schedule comes due every 100 seconds (20 in a quick run) at a moment of its own, one per millisecond; lane `cron` of 500. Missed: not started half a minute after the window; doubled: started twice for one moment. Both are to be 0.',
-  'pg-boss and graphile-worker know minutes only: they cannot say what is measured here. What they do with 1,000 schedules of one minute is in the part `schedules`. Raw SQL has no schedules.',
-  'BullMQ makes the next job of a schedule when the one before starts; on PostgreSQL it is measured with a tenth of the schedules, because it completes about 2,000 jobs a second.',
+  'Every schedule is due every 100 seconds (20 in a quick run), each at a different time, one per millisecond; lane `cron` of 500. Missed: not started half a minute after the window; doubled: started twice for one occurrence. Both must be 0.',
+  'pg-boss and graphile-worker have minute precision, so they can not take part; the part `schedules` measures them with 1,000 schedules of one minute. Raw SQL has no schedules.',
+  'BullMQ creates the next job of a schedule when the one before starts; on PostgreSQL it is measured with a tenth of the schedules, because it completes about 2,000 jobs per second.',
 ]

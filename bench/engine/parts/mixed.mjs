@@ -1,19 +1,19 @@
-// A flood beside steady traffic beside an agent of whom little is asked: sessions, retries, long jobs, fifty at a time.
+// A flood, steady traffic and an agent with little work together: sessions, retries, long jobs, fifty at a time.
 import { demand, inTurns } from '../rounds.mjs'
 import { median, quantile, ratioTo, round, summary, thousands, withRange } from '../statistics.mjs'
 
 export const title = 'Mixed load of five agents: sessions in order, retries, long jobs; waits in milliseconds'
 export const minutes = { full: 2.4, quick: 0.4 }
 
-/** Named queues cost it so much that once has to be enough. */
+/** Measured only once, because named queues make it very slow. */
 const SLOW = 'graphile-plain'
 const ROLES = ['flood', 'steady', 'small']
-/** What they cannot do, in a sentence each. */
+/** What each of them does not support. */
 const CANNOT = {
   'pg-boss': 'keeps sessions in order (key_strict_fifo); no fairness between agents; retries at once or after seconds.',
   'graphile-worker':
-    'one job of a session at a time (named queues), but what follows overtakes a retry; no fairness; retries after e¹ s.',
-  'graphile-plain': 'as graphile-worker; measured once, and in a quick run not at all.',
+    'one job of a session at a time (named queues), but later jobs overtake a retry; no fairness; retries after e¹ s.',
+  'graphile-plain': 'as graphile-worker; measured once, and not in a quick run.',
   'bullmq-postgres': 'no order in sessions and no fairness without BullMQ Pro (groups).',
   'bullmq-redis': 'as bullmq-postgres.',
   'bullmq-redis-always': 'as bullmq-postgres.',
@@ -40,7 +40,7 @@ export async function measure(bench) {
 }
 
 const notesOf = ({ contestants, flood, seconds }) => [
-  `"flood": ${thousands(flood)} jobs of one agent at once; beside it for ${seconds} s "steady": three agents of 100/s, "small": one of 50/s.`,
+  `"flood": ${thousands(flood)} jobs of one agent at once; at the same time for ${seconds} s "steady": three agents of 100/s, "small": one of 50/s.`,
   'Waits: submitted → first start. "out of order": started before an earlier one of its session had ended.',
   'Left out: raw-sql, which has neither order nor retries nor more than one batch at a time.',
   ...contestants.flatMap(({ name }) => (CANNOT[name] === undefined ? [] : [`${name}: ${CANNOT[name]}`])),

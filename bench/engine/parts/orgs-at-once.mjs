@@ -1,4 +1,4 @@
-// Several orgs that are sent a message at the same time, on a node that has nothing else to do.
+// Several orgs receive a message at the same time, on a node without other work.
 import { randomBytes } from 'node:crypto'
 import { withServed } from '../../http/served.mjs'
 import { LATE_MS } from '../measurements/orgs-at-once.mjs'
@@ -25,7 +25,7 @@ const once = (bench, { orgs, rounds }) =>
       ...{ node: bench.node, config: { outbound: { allow_loopback: true } } },
       outside: { url, postmaster: bench.server.pid, key: `esc_${randomBytes(32).toString('base64url')}` },
     }
-    // The first server creates the schema and does some work, which is then multiplied.
+    // The first server creates the schema and executes a run, which is then multiplied.
     await withServed(serve, ({ ask }) => ask('POST', '/api/v1/sessions/agent:echo:bench:dm:s/messages', { text: 'go' }))
     await withClient(url, async (client) => {
       await seedOrgs(client, orgs)
@@ -60,5 +60,5 @@ const rowOf = ([orgs, fact]) => ({
 })
 
 const NOTES = [
-  'From the request to the call of the agent, both over HTTP on loopback. The node is `escapement serve`; every run takes 1.3 s, longer than the pause after which a node looks again, so that the end of one run cannot start another that was overlooked.',
+  'From the request to the call of the agent, both over HTTP on loopback. The node is `escapement serve`; every run takes 1.3 s, longer than the polling interval of a node, so that the end of one run cannot start another that was overlooked.',
 ]

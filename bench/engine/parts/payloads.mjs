@@ -1,4 +1,4 @@
-// The drain with larger payloads: what it costs that a prompt is not sixty bytes.
+// The drain with larger payloads: the cost of prompts beyond sixty bytes.
 import { CONTESTANTS } from '../contestants.mjs'
 import { demand, inTurns } from '../rounds.mjs'
 import { ratioTo, round, summary, thousands, withRange } from '../statistics.mjs'
@@ -44,6 +44,4 @@ const rowOf = ([name, fact], smallest) => ({
   'node µs': round(fact.nodeMicros.median, 1),
 })
 
-const NOTES = [
-  'The part `drain` with fewer jobs, of Escapement alone. The texts are random, so that compression gains nothing.',
-]
+const NOTES = ['The part `drain` with fewer jobs, for Escapement alone. The texts are random, so they do not compress.']

@@ -1,10 +1,10 @@
-// Submit and run at full speed with a free horizon, then with a transaction that pins it.
+// Submits and executes at full speed, first without and then with a transaction that pins the horizon.
 import { round, thousands } from '../statistics.mjs'
 
 export const title = 'Submit and run at full speed while a transaction pins the horizon, completed per second'
 export const minutes = { full: 12.6, quick: 0.6 }
 
-/** In seconds. Escapement has the ten minutes of the goal; the decay of the others shows sooner. */
+/** In seconds. Escapement runs for the ten minutes of the goal; the decay of the others is visible earlier. */
 const OWN = { full: { free: 30, pinned: 600 }, quick: { free: 10, pinned: 15 } }
 const PEER = { free: 10, pinned: 30 }
 const PEERS = ['raw-sql', 'pg-boss', 'graphile-worker']
@@ -44,6 +44,6 @@ const rowOf = ([name, { seconds, free, pinned }]) => ({
 const mean = (values) => values.reduce((sum, one) => sum + one, 0) / values.length
 
 const NOTES = [
-  'A transaction of isolation level repeatable read has looked once and stays open: nothing that dies after that can be cleared away. Both phases follow each other in one database, so the pinned one also has the longer history.',
-  'Escapement is sent every message by a call of its own; the peers are given batches of 1,000, or their submission would be measured. Compare a row with itself.',
+  'A transaction with isolation level repeatable read has read once and stays open, so rows that die afterwards can not be removed. Both phases run in one database, so the pinned one also has the longer history.',
+  'Escapement gets one call per message; the peers get batches of 1,000, because submission would limit them otherwise. Compare figures within a row only.',
 ]

@@ -1,5 +1,5 @@
-// Retention against the fastest submission: tasks that are kept for a second, submitted without a pause, and a backlog of
-// tasks whose time is over already.
+// Retention during the fastest submission: tasks that are kept for a second, submitted without a pause, and a backlog of expired
+// tasks.
 import { seedEndedTasks, settle, withClient } from '../seeding.mjs'
 import { round, thousands } from '../statistics.mjs'
 
@@ -8,9 +8,9 @@ export const minutes = { full: 3.5, quick: 0.9 }
 
 const FILE = { file: 'retention.mjs' }
 const DAY_SECONDS = 86_400
-/** Submission has reached its speed after this. */
+/** Warm-up time of submission. */
 const WARM_UP_SECONDS = 1
-/** Caught up: the rest may be too young for the pass that removes the others. */
+/** The share of the backlog at which retention counts as caught up; the rest may be too young. */
 const CAUGHT_UP = 0.9
 const PLAN = {
   full: { backlog: 500_000, seconds: 40, maxSeconds: 120 },
@@ -37,8 +37,8 @@ export async function measure(bench) {
 }
 
 /**
- * `kept`: nothing was old enough to be removed. `removed`: everything was, and there were `backlog` rows to begin with.
- * Catching up begins with the last sample in which nothing was removed yet: retention has a period, and may begin late in it.
+ * `kept`: nothing was old enough to be removed. `removed`: everything was, starting with `backlog` rows. Catching up begins
+ * with the last sample in which nothing was removed yet, because retention runs periodically and may start late.
  */
 export function factsOf({ kept, removed, backlog }) {
   const caughtUp = removed.samples.find((sample) => sample.removed >= backlog * CAUGHT_UP)

@@ -1,4 +1,4 @@
-// 1,000 schedules with the same moment: how late their runs start.
+// 1,000 schedules due at the same time: how late their runs start.
 import { cpus, loadavg } from 'node:os'
 import { inTurns } from '../rounds.mjs'
 import { ratioTo, summary, thousands, withRange } from '../statistics.mjs'
@@ -9,9 +9,9 @@ export const minutes = { full: 3.4, quick: 0.4 }
 const MEASUREMENT = ['schedules.mjs', 'schedules']
 const COUNT = 1_000
 const TIMEOUT_MS = 90_000
-/** These know whole minutes only, and have to be waited for: once is enough to see seconds. */
+/** These have minute precision and take long to measure: one measurement is enough. */
 const BY_THE_MINUTE = ['pg-boss', 'graphile-worker']
-/** Their schedules are not what makes the difference between these and their brothers, or they have none. */
+/** These have no schedules, or the same ones as another variant. */
 const LEFT_OUT = ['raw-sql', 'graphile-plain']
 
 export async function measure(bench) {
@@ -34,7 +34,7 @@ export async function measure(bench) {
   return { count: COUNT, facts, rows: rowsOf(facts), notes: notesOf(bench) }
 }
 
-/** How long before their moment they are made: a busy machine needs longer to make them. */
+/** How long before their due time they are created, because creating them takes longer on a busy machine. */
 const leadMs = () => (loadavg()[0] > cpus().length ? 30_000 : 3_000)
 
 function notesOf({ quick, contestants }) {
@@ -45,7 +45,7 @@ function notesOf({ quick, contestants }) {
   return [...notes, quick ? `Left out of a quick run: ${names}, by the minute only.` : `Measured once: ${names}.`]
 }
 
-/** Escapement also with its lane as it is by default, but in a quick run. */
+/** Escapement also with its default lane, except in a quick run. */
 const variantsOf = ({ quick }, contestants) =>
   contestants.flatMap((contestant) =>
     contestant.name === 'escapement'

@@ -1,11 +1,11 @@
-// A database with a long queue that no node has seen yet.
+// A database with a long queue that no node has loaded yet.
 import { seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
 
-/** Spread over a thousand agents and a hundred thousand sessions. */
+/** Runs are spread over a thousand agents and a hundred thousand sessions. */
 export const QUEUED_AGENTS = 1_000
 const LAYOUT = { agent: `'a' || i % ${QUEUED_AGENTS}`, session: `'s' || i % 100000` }
 
-/** Calls `work(url)` with `count` queued runs; `template` says what the run is like that they are copies of. */
+/** Calls `work(url)` with `count` queued runs, which are copies of `template`. */
 export const withQueued = (bench, { name, count, layout = LAYOUT, template = {} }, work) =>
   bench.server.withDatabase(name, async (url) => {
     await bench.ask('makeTemplates', { url, agents: ['template'], ...template }, { file: 'growth.mjs' })

@@ -27,7 +27,7 @@ const echoing = comparing('messages', 'POST /api/v1/sessions/:key/messages')
 
 export const { title } = echoing
 
-/** Messages that are worked off at once, and messages to an agent that is away: those are only accepted, and wait. */
+/** Messages that are processed at once, and messages to an offline agent, which are only accepted and wait. */
 export async function measure(bench) {
   const { facts } = await echoing.measure(bench)
   const accepted = []
@@ -39,7 +39,7 @@ export async function measure(bench) {
   return { facts: all, rows: rowsOf(all) }
 }
 
-/** As many as the queues of 10,000 sessions hold, and no more. */
+/** The capacity of the queues of 10,000 sessions. */
 const acceptedOnly = (bench) =>
   withServed({ nodeArgs: bench.profileArgs('http-accepted') }, async (served) => {
     const { id } = await served.ask('POST', '/api/v1/agents', { name: 'away', executor: { kind: 'in-process' } })
@@ -58,7 +58,7 @@ const overHttp = (bench, kind) =>
     return hammered(bench, served, { kind, count, turn: 1 })
   })
 
-/** Asks so often, and counts the processor time until everything that came of it is done, unless it waits. */
+/** Sends the requests, and measures CPU time until all resulting work is done, unless it waits. */
 export async function hammered(bench, served, { waits = false, ...options }) {
   const { url, key } = served
   const before = served.cpu()
@@ -70,7 +70,7 @@ export async function hammered(bench, served, { waits = false, ...options }) {
 
 function refuseFailures({ statuses }) {
   if (Object.keys(statuses).some((status) => !status.startsWith('2')))
-    throw new Error(`not everything was answered as it should be: ${JSON.stringify(statuses)}`)
+    throw new Error(`unexpected responses: ${JSON.stringify(statuses)}`)
 }
 
 const throughLibrary = (bench, kind) =>

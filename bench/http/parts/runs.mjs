@@ -1,4 +1,4 @@
-// The first page of runs with many of them in the table, without and with each filter.
+// The first page of a large table of runs, without and with each filter.
 import { randomBytes } from 'node:crypto'
 import { round } from '../../engine/statistics.mjs'
 import { settle, withClient } from '../../engine/seeding.mjs'
@@ -8,7 +8,7 @@ import { withServed } from '../served.mjs'
 
 export const title = 'GET /api/v1/runs, first page'
 
-/** How many of those that ask at once; readers of a list are few. */
+/** Concurrent clients; few clients read lists at the same time. */
 const CONNECTIONS = 4
 
 export async function measure(bench) {
@@ -16,7 +16,7 @@ export async function measure(bench) {
   try {
     return await server.withDatabase('runs', async (url) => {
       const serve = { outside: { url, postmaster: server.pid, key: `esc_${randomBytes(24).toString('base64url')}` } }
-      // The library's own rows are what is multiplied.
+      // Create rows with the library, to multiply them.
       await withServed(serve, makeTemplates)
       const seeded = await withClient(url, async (client) => {
         const about = await seedRuns(client, bench)

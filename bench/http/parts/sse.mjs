@@ -1,4 +1,4 @@
-// Messages with nobody and with many clients listening to events, in interleaved pairs on one server.
+// Messages without and with many event stream clients, in interleaved pairs on one server.
 import { fork } from 'node:child_process'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ const PAIRS = 5
 const CLIENTS = 200
 const SETTLE_MS = 1_500
 
-/** Those who wait for something that does not come now, as most who listen do; and those who want to hear everything. */
+/** Clients that wait for events that don't occur, as most clients do; and clients that listen to everything. */
 const LISTENING = { waiting: '?kinds=schedule.changed', everything: '' }
 
 export const title = `Messages with 0 and with ${CLIENTS} clients of GET /api/v1/events`
@@ -23,7 +23,7 @@ export const measure = (bench) =>
     await hammered(bench, served, { kind: 'messages', count: 3 * count })
     const facts = {}
     for (const [name, query] of Object.entries(LISTENING)) {
-      bench.say(`clients that hear ${name === 'waiting' ? 'nothing for now' : 'everything'}`)
+      bench.say(`clients that receive ${name === 'waiting' ? 'no events' : 'all events'}`)
       facts[name] = factsOf(await pairsOf(bench, served, { query, count }))
     }
     return { clients: CLIENTS, facts, rows: Object.entries(facts).flatMap(([name, { pairs }]) => rowsOf(name, pairs)) }
@@ -32,7 +32,7 @@ export const measure = (bench) =>
 async function pairsOf(bench, served, { query, count }) {
   const pairs = []
   for (let i = 0; i < PAIRS; i += 1) {
-    // Whoever goes first differs from pair to pair.
+    // Alternate the order from pair to pair.
     const order = i % 2 === 0 ? [0, CLIENTS] : [CLIENTS, 0]
     const pair = {}
     for (const clients of order) pair[clients] = await withListeners(bench, served, { clients, count, query })
@@ -40,7 +40,7 @@ async function pairsOf(bench, served, { query, count }) {
     bench.say(
       `pair ${i + 1}: ${thousands(pair[0].perSecond)}/s and ${thousands(pair[CLIENTS].perSecond)}/s, ` +
         `node ${thousands(pair[0].nodeUs)} µs and ${thousands(pair[CLIENTS].nodeUs)} µs, ` +
-        `${thousands(pair[CLIENTS].heard)} events heard`,
+        `${thousands(pair[CLIENTS].heard)} events received`,
     )
   }
   return pairs
@@ -48,14 +48,14 @@ async function pairsOf(bench, served, { query, count }) {
 
 async function withListeners(bench, served, { clients, count, query }) {
   const stop = clients === 0 ? undefined : await listen(served, clients, query)
-  // Those who have just come are still being brought to where things are; what is measured is that they are there.
+  // Wait until new clients have caught up, because only connected clients are measured.
   await sleep(SETTLE_MS)
   const figures = await hammered(bench, served, { kind: 'messages', count })
   const heard = (await stop?.()) ?? 0
   return { ...figures, heard }
 }
 
-/** Connects so many clients from a process of their own. */
+/** Connects the clients from a separate process. */
 function listen({ url, key }, count, query) {
   const child = fork(LISTENERS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const next = () =>
@@ -74,7 +74,7 @@ function listen({ url, key }, count, query) {
 function factsOf(pairs) {
   const ratios = pairs.map((pair) => pair.with.nodeUs / pair.without.nodeUs)
   const without = pairs.map((pair) => pair.without.nodeUs)
-  // What differs between rounds that ought to be the same.
+  // The spread between rounds that should be equal.
   const noise = (Math.max(...without) - Math.min(...without)) / median(without)
   return { pairs, difference: round(median(ratios), 3), noise: round(noise, 3) }
 }

@@ -1,4 +1,4 @@
-// Tasks: acknowledged after the commit; from submit to their end with a browser instance; and many of them in a list.
+// Tasks: acknowledged after the commit; from submission to their end with a browser instance; and a long list of them.
 import { fork } from 'node:child_process'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ const WAVES = 20
 
 export const title = `Tasks: POST /tasks, ${CONNECTIONS} connections; submit → end, ${CLIENTS} clients; ${thousands(LISTED)} listed`
 
-/** Nobody is refused, and nothing goes while it is being read. */
+/** Limits that are never reached, and a time to live longer than reading the list. */
 const LIMITS = {
   ...{ max_queue: 1_000_000, max_per_agent: 1_000_000, max_inflight: 1_000, max_per_agent_inflight: 1_000 },
   ...{ result_ttl_seconds: 86_400, default_deadline_seconds: 3_600 },
@@ -35,7 +35,7 @@ export async function measure(bench) {
     ),
   )
   bench.say(`submit → end ${thousands(facts.cycle.perSecond)}/s, node ${facts.cycle.nodeUs} µs`)
-  // Without a limit the garbage of making the tasks would be what is measured.
+  // Without a limit, garbage from creating the tasks would be measured.
   const nodeArgs = [`--max-old-space-size=${HEAP_MIB}`]
   facts.list = await withServed({ nodeArgs, config: { tasks: LIMITS, lanes: { task: 200 } } }, (served) =>
     listed(bench, served),
@@ -68,7 +68,7 @@ async function cycled(bench, served) {
 async function listed(bench, served) {
   const tasks = bench.quick ? LISTED / 10 : LISTED
   const options = { agent: 'echo', size: BATCH }
-  // In waves that are worked off before the next: what is pending is in memory, and it is the list that is measured.
+  // In batches that are completed before the next, because pending tasks use memory and only the list should be measured.
   for (let wave = 0; wave < WAVES; wave += 1)
     await hammered(bench, served, { kind: 'batches', count: tasks / BATCH / WAVES, options })
   const pages = {}

@@ -1,15 +1,15 @@
-// BullMQ with many schedules: job schedulers, on Redis or on PostgreSQL. Each has its next job in the store all the time.
+// BullMQ with many schedules: job schedulers, on Redis or on PostgreSQL. The next job of each is always in the store.
 import { inFlight } from '../../engine/world.mjs'
 import { backendOf } from '../bullmq.mjs'
 import { farAway } from './moments.mjs'
 
 const QUEUE = 'bench_cron'
 const JOB = 'job'
-/** So many are written first, to see how long all of them will take. */
+/** The number of schedules written first, to estimate how long all of them will take. */
 const TRIAL = 1_000
 const WIDTH = 200
 
-/** Writes so many schedules, none of them due soon. */
+/** Creates `count` schedules, none of them due soon. */
 export async function make(url, { count }) {
   const queue = await queueOf(url, { migrate: true })
   const one = (i) =>
@@ -18,7 +18,7 @@ export async function make(url, { count }) {
   await queue.close()
 }
 
-/** A program that works on what comes due. */
+/** Starts a program that executes due schedules. */
 export async function run(url) {
   const worker = workerOf(url, async () => undefined)
   await worker.waitUntilReady()
@@ -26,8 +26,8 @@ export async function run(url) {
 }
 
 /**
- * Schedules that come due every `periodMs`, each at a moment of its own, one after the other. `handle(nominal, id)` hears
- * of every start. Answers with the first moment of all, when all of them are written.
+ * Schedules that are due every `periodMs`, each at a different time. `handle(nominal, id)` is called for every start. Returns
+ * the first due time, when all of them are written.
  */
 export async function everySo(url, { count, periodMs, handle }) {
   const queue = await queueOf(url, { migrate: true })
@@ -47,10 +47,10 @@ export async function everySo(url, { count, periodMs, handle }) {
   return { first, close }
 }
 
-/** The name of a job of a schedule ends with its moment. */
+/** The id of a job of a schedule ends with its due time. */
 function momentOf(id) {
   const moment = Number(id.slice(id.lastIndexOf(':') + 1))
-  if (!Number.isSafeInteger(moment)) throw new Error(`the job ${id} does not say when it was due`)
+  if (!Number.isSafeInteger(moment)) throw new Error(`the id of job ${id} contains no due time`)
   return moment
 }
 

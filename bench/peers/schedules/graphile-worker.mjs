@@ -1,4 +1,4 @@
-// graphile-worker with many schedules: lines of a crontab, which every process is given at its start.
+// graphile-worker with many schedules: lines of a crontab, which every process gets when it starts.
 import { Logger, makeWorkerUtils, parseCronItems, run as runWorker } from 'graphile-worker'
 import { farAway } from './moments.mjs'
 
@@ -7,14 +7,14 @@ const logger = new Logger(() => (level, message) => {
   if (level === 'error') process.stderr.write(`graphile-worker: ${message}\n`)
 })
 
-/** Makes its schema; its schedules are no rows. */
+/** Creates its schema; its schedules are not stored in rows. */
 export async function make(url) {
   const utils = await makeWorkerUtils({ connectionString: url, logger })
   await utils.migrate()
   await utils.release()
 }
 
-/** A program that works on what comes due. */
+/** Starts a program that executes due schedules. */
 export async function run(url, { count }) {
   const items = Array.from({ length: count }, (_, i) => ({ task: TASK, match: farAway(i), identifier: `k${i}` }))
   const runner = await runWorker({

@@ -1,11 +1,11 @@
-// pg-boss with many schedules, as it comes: maintenance on, schedules looked at twice a minute, or every second when told.
+// pg-boss with many schedules and default settings: maintenance on, schedules checked twice a minute, or every second on request.
 import { PgBoss } from 'pg-boss'
 import { inFlight } from '../../engine/world.mjs'
 import { farAway } from './moments.mjs'
 
 const QUEUE = 'bench_cron'
 
-/** Writes so many schedules, none of them due soon. */
+/** Creates `count` schedules, none of them due soon. */
 export async function make(url, { count }) {
   const boss = await started(url, { supervise: false, schedule: false })
   await boss.createQueue(QUEUE)
@@ -13,7 +13,7 @@ export async function make(url, { count }) {
   await boss.stop({ graceful: false })
 }
 
-/** A program that works on what comes due. `lookEverySecond`: as often as it allows. */
+/** Starts a program that executes due schedules. `lookEverySecond`: checks as often as pg-boss allows. */
 export async function run(url, { lookEverySecond = false }) {
   const often = lookEverySecond ? { cronMonitorIntervalSeconds: 1, cronWorkerIntervalSeconds: 1 } : {}
   const boss = await started(url, often)

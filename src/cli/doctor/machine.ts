@@ -1,88 +1,90 @@
 import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
-import { trouble, well, type Finding } from './troubles.ts'
+import { problemText, okFinding, type Finding } from './problems.ts'
 
-const NEEDED = [20, 19] as const
+const MIN_NODE_VERSION = [20, 19] as const
 
-/** Whether this Node can run us. */
-export function lookAtNode(version: string): Finding {
+/** Checks that this version of Node is supported. */
+export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isFine = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
-  return isFine ? well('node', `Node ${version}`) : trouble('node_old', `Node ${version}`)
+  const isFine = major > MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor >= MIN_NODE_VERSION[1])
+  return isFine ? okFinding('node', `Node ${version}`) : problemText('node_old', `Node ${version}`)
 }
 
-/** What is kept there for us alone. */
-const PRIVATE = ['owner.key', 'secret.key', 'postgres.password'] as const
+/** Files that only the owner of the process may read. */
+const PRIVATE_FILES = ['owner.key', 'secret.key', 'postgres.password'] as const
 
-/** Keys must be readable to us and to nobody else, and the directory must be ours to write. A server may do without. */
-export async function lookAtData(data: string, runs: boolean): Promise<Finding> {
-  for (const name of PRIVATE) {
+/** Checks that keys are private and the directory is writable. A running server does not need the key file. */
+export async function checkDataDirectory(data: string, isRunning: boolean): Promise<Finding> {
+  for (const name of PRIVATE_FILES) {
     const file = path.join(data, name)
     const found = await stat(file).catch(() => null)
     if (found !== null && (found.mode & 0o077) !== 0)
-      return trouble(
+      return problemText(
         'key_exposed',
-        `Others can read ${file}`,
-        `chmod 600 ${file}, and make another key if others were there.`,
+        `Other users can read ${file}`,
+        `Run chmod 600 ${file}, and create a new key if another user may have read it.`,
       )
   }
-  const obstacle = await unwritable(data)
+  const obstacle = await findUnwritable(data)
   if (obstacle !== null)
-    return trouble(
+    return problemText(
       'data_unwritable',
-      `${obstacle} cannot be written by this user`,
-      `If a server of another user runs there, ask as that user: sudo -u USER escapement doctor. Else give it to the user that runs Escapement (chown -R USER ${obstacle}), or choose another: --data DIRECTORY`,
+      `This user cannot write to ${obstacle}`,
+      `If another user runs a server there, run doctor as that user: sudo -u USER escapement doctor. Otherwise give the directory to the user that runs Escapement (chown -R USER ${obstacle}), or choose another one: --data DIRECTORY`,
     )
-  for (const directory of [data, await homeOfDatabase(data)]) {
-    const full = await lookAtSpace(directory)
-    if (full !== null) return full
+  for (const directory of [data, await databaseHomeOf(data)]) {
+    const spaceFinding = await checkDiskSpace(directory)
+    if (spaceFinding !== null) return spaceFinding
   }
   const hasKey = await stat(path.join(data, 'owner.key')).then(
     () => true,
     () => false,
   )
-  return hasKey || runs ? well('data', data) : trouble('data_missing', `${path.join(data, 'owner.key')} is not there`)
+  return hasKey || isRunning
+    ? okFinding('data', data)
+    : problemText('data_missing', `${path.join(data, 'owner.key')} does not exist`)
 }
 
 const MEGABYTE = 1_000_000
 
-/** Below this PostgreSQL cannot even write down what it is about to do. */
-const LEAST_FREE = 100 * MEGABYTE
+/** With less free space PostgreSQL cannot write its write-ahead log. */
+const MIN_FREE_BYTES = 100 * MEGABYTE
 
-/** How much space there is where a directory lies. Only a file system that is nearly full is told of. */
-export async function lookAtSpace(
+/** Reports a file system that is almost full; null: enough space is free. */
+export async function checkDiskSpace(
   directory: string,
   ask: (directory: string) => Promise<{ readonly bavail: number; readonly bsize: number }> = statfs,
 ): Promise<Finding | null> {
-  // What is not there yet takes no space, and some file systems do not say.
+  // The directory may not exist yet, and some file systems do not report free space.
   const told = await ask(directory).catch(() => null)
-  if (told === null || told.bavail * told.bsize >= LEAST_FREE) return null
-  return trouble(
+  if (told === null || told.bavail * told.bsize >= MIN_FREE_BYTES) return null
+  return problemText(
     'disk_full',
-    `${Math.floor((told.bavail * told.bsize) / MEGABYTE)} MB are free where ${directory} lies`,
+    `${Math.floor((told.bavail * told.bsize) / MEGABYTE)} MB are free on the disk of ${directory}`,
   )
 }
 
-/** As root the embedded database may lie elsewhere; a note says where, unless the directory was moved since. */
-async function homeOfDatabase(data: string): Promise<string> {
+/** Where the embedded database lies: as root maybe outside the data directory, as `postgres.json` says. */
+async function databaseHomeOf(data: string): Promise<string> {
   try {
-    const note = JSON.parse(await readFile(path.join(data, 'postgres.json'), 'utf8')) as Readonly<
+    const saved = JSON.parse(await readFile(path.join(data, 'postgres.json'), 'utf8')) as Readonly<
       Record<string, unknown>
     >
-    return note['data'] === data && typeof note['home'] === 'string' ? note['home'] : data
+    return saved['data'] === data && typeof saved['home'] === 'string' ? saved['home'] : data
   } catch {
     return data
   }
 }
 
-/** The directory that stands in the way of writing to this one, which need not be there yet; null: none does. */
-async function unwritable(directory: string): Promise<string | null> {
+/** The directory that prevents writing to this one, which may not exist yet; null: none does. */
+async function findUnwritable(directory: string): Promise<string | null> {
   try {
     await access(directory, constants.W_OK | constants.X_OK)
     return (await stat(directory)).isDirectory() ? null : directory
   } catch (error) {
     const parent = path.dirname(directory)
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === directory) return directory
-    return unwritable(parent)
+    return findUnwritable(parent)
   }
 }

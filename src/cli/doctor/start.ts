@@ -1,10 +1,9 @@
 import path from 'node:path'
-import type { Configuration } from '../../serve/configuration.ts'
-import type { lookAtDatabase as LookAtDatabase } from '../../serve/inspect-database.ts'
-import { StartRefused } from '../../serve/start-refused.ts'
-import { trouble, TROUBLES, well, type Finding, type TroubleCode } from './troubles.ts'
+import { type Configuration, StartError } from '../../serve/configuration.ts'
+import type { inspectDatabase as LookAtDatabase } from '../../serve/inspect-database.ts'
+import { problemText, DOCTOR_PROBLEMS, okFinding, type Finding, type DoctorProblemCode } from './problems.ts'
 
-/** The flags of `escapement serve` that decide whether it can start. */
+/** The flags of `escapement serve` that affect whether it can start. */
 export interface StartOptions {
   readonly data?: string | undefined
   readonly config?: string | undefined
@@ -13,34 +12,34 @@ export interface StartOptions {
   readonly host?: string | undefined
 }
 
-/** Where a server would be started. */
-export interface StartPlace {
+/** Where a server would start. */
+export interface StartPaths {
   readonly options: StartOptions
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** `ESCAPEMENT_SECRET_KEY`; null: the key would be in the data directory. */
+  /** `ESCAPEMENT_SECRET_KEY`; null: the key is in the data directory. */
   readonly secretKey: string | null
-  /** Whether the server is there already: then it has its port, and its key. */
+  /** Whether a server runs there already: then it holds its port and its key. */
   readonly runs: boolean
 }
 
-/** Looks at everything that `escapement serve` needs here, and changes nothing. */
-export async function lookAtStart(place: StartPlace): Promise<readonly Finding[]> {
-  const { configuration, findings } = await readConfiguration(place)
+/** Checks everything that `escapement serve` needs here, without changing anything. */
+export async function checkBeforeStart(context: StartPaths): Promise<readonly Finding[]> {
+  const { configuration, findings } = await readConfiguration(context)
   if (configuration === null) return findings
-  const { database, server, data } = configuration.keeper.current().config
-  const file = path.join(path.resolve(place.cwd, data), 'secret.key')
-  const keys = place.runs ? undefined : { environment: place.secretKey, file }
+  const { database, server, data } = configuration.live.current().config
+  const file = path.join(path.resolve(context.cwd, data), 'secret.key')
+  const keys = context.runs ? undefined : { environment: context.secretKey, file }
   return [
     ...findings,
-    ...(place.runs ? [] : [await lookAtPort(server)]),
+    ...(context.runs ? [] : [await checkPort(server)]),
     ...(database.url === null
-      ? await lookAtEmbedded(configuration, keys)
-      : await lookAtUrl({ url: database.url, schema: database.schema, keys })),
+      ? await checkEmbedded(configuration, keys)
+      : await checkDatabaseUrl({ url: database.url, schema: database.schema, keys })),
   ]
 }
 
-async function readConfiguration({ options, variables, cwd }: StartPlace): Promise<{
+async function readConfiguration({ options, variables, cwd }: StartPaths): Promise<{
   readonly configuration: Configuration | null
   readonly findings: readonly Finding[]
 }> {
@@ -52,49 +51,51 @@ async function readConfiguration({ options, variables, cwd }: StartPlace): Promi
     const { file, warnings } = configuration
     const findings =
       warnings.length === 0
-        ? [well('config', file === null ? 'defaults, environment and flags' : file.path)]
-        : warnings.map((warning) => trouble('config_doubtful', warning))
+        ? [okFinding('config', file === null ? 'defaults, environment and flags' : file.path)]
+        : warnings.map((warning) => problemText('config_doubtful', warning))
     return { configuration, findings }
   } catch (error) {
-    if (!(error instanceof StartRefused)) throw error
+    if (!(error instanceof StartError)) throw error
     const lines = error.message.split('\n').map((line) => line.trim())
-    return { configuration: null, findings: [trouble('config_refused', lines.join(' '))] }
+    return { configuration: null, findings: [problemText('config_refused', lines.join(' '))] }
   }
 }
 
-async function lookAtPort({ host, port }: { readonly host: string; readonly port: number }): Promise<Finding> {
-  const { tryListening } = await import('../../serve/try-listening.ts')
+async function checkPort({ host, port }: { readonly host: string; readonly port: number }): Promise<Finding> {
+  const { tryListening } = await import('../../serve/address.ts')
   const problem = await tryListening({ host, port })
   const where = `port ${port} of ${host}`
-  if (problem === null) return well('port', port === 0 ? 'a free one' : `${where} is free`)
+  if (problem === null) return okFinding('port', port === 0 ? 'any free port' : `${where} is free`)
   return problem.code === 'EADDRINUSE'
-    ? trouble('port_taken', `Another program listens on ${where}`)
-    : trouble('port_refused', problem.message)
+    ? problemText('port_taken', `Another program listens on ${where}`)
+    : problemText('port_refused', problem.message)
 }
 
-/** The embedded database is started for the look, where there is one and no server runs on it. */
-async function lookAtEmbedded(
+/** Starts the embedded database for the check, if it exists and no server runs on it. */
+async function checkEmbedded(
   configuration: Configuration,
   keys: Parameters<typeof LookAtDatabase>[0]['keys'],
 ): Promise<readonly Finding[]> {
   if (keys === undefined) return []
-  const { lookIntoEmbedded } = await import('../../serve/inspect-database.ts')
-  const locked = await lookIntoEmbedded(configuration, keys)
-  return locked === null ? [] : [trouble('secrets_locked', locked)]
+  const { inspectEmbedded } = await import('../../serve/inspect-database.ts')
+  const locked = await inspectEmbedded(configuration, keys)
+  return locked === null ? [] : [problemText('secrets_locked', locked)]
 }
 
-async function lookAtUrl(where: Parameters<typeof LookAtDatabase>[0]): Promise<readonly Finding[]> {
-  const { lookAtDatabase } = await import('../../serve/inspect-database.ts')
-  const look = await lookAtDatabase(where)
-  if (!look.ok)
+async function checkDatabaseUrl(where: Parameters<typeof LookAtDatabase>[0]): Promise<readonly Finding[]> {
+  const { inspectDatabase } = await import('../../serve/inspect-database.ts')
+  const inspection = await inspectDatabase(where)
+  if (!inspection.ok)
     return [
-      isTrouble(look.code) ? trouble(look.code, look.message) : trouble('database_failed', look.message, look.way),
+      isProblem(inspection.code)
+        ? problemText(inspection.code, inspection.message)
+        : problemText('database_failed', inspection.message, inspection.way),
     ]
-  const { missing, locked } = look
+  const { missing, locked } = inspection
   if (missing > 0)
-    return [trouble('database_behind', `${missing} ${missing === 1 ? 'migration is' : 'migrations are'} missing`)]
-  const answers = well('database', 'answers, and its schema is up to date')
-  return locked === null ? [answers] : [answers, trouble('secrets_locked', locked)]
+    return [problemText('database_behind', `${missing} ${missing === 1 ? 'migration is' : 'migrations are'} missing`)]
+  const reachable = okFinding('database', 'reachable, schema up to date')
+  return locked === null ? [reachable] : [reachable, problemText('secrets_locked', locked)]
 }
 
-const isTrouble = (code: string): code is TroubleCode => Object.hasOwn(TROUBLES, code)
+const isProblem = (code: string): code is DoctorProblemCode => Object.hasOwn(DOCTOR_PROBLEMS, code)

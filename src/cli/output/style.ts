@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 
 type Paint = (text: string) => string
 
-/** How words are set off from each other, or are not where nobody would see it. */
+/** Colors of terminal output; without colors, every function returns its text unchanged. */
 export interface Style {
   readonly bold: Paint
   readonly dim: Paint
@@ -17,7 +17,7 @@ const paint =
   (text) =>
     isOn && text !== '' ? `\u001b[${on}m${text}\u001b[${off}m` : text
 
-/** Colours, or none of them. */
+/** A style with or without colors. */
 export const createStyle = (isOn: boolean): Style => ({
   bold: paint(isOn, 1, 22),
   dim: paint(isOn, 2, 22),
@@ -27,7 +27,7 @@ export const createStyle = (isOn: boolean): Style => ({
   cyan: paint(isOn, 36, 39),
 })
 
-/** What a state looks like, of a run, a schedule, a key or an attempt. */
+/** Colors the state of a run, schedule, key, attempt and so on. */
 export function paintState(style: Style, state: string): string {
   if (['success', 'done', 'active', 'alive', 'ok', 'up', 'delivered'].includes(state)) return style.green(state)
   if (['failed', 'timeout', 'rejected', 'revoked', 'away', 'gone'].includes(state)) return style.red(state)
@@ -41,7 +41,7 @@ export function paintState(style: Style, state: string): string {
   return style.dim(state)
 }
 
-/** How many columns there are; null when a program reads. */
+/** Columns of the terminal; null: the output is not a terminal. */
 export function widthOf(stream: Writable): number | null {
   if (!('isTTY' in stream) || stream.isTTY !== true) return null
   return 'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0 ? stream.columns : 80

@@ -1,37 +1,37 @@
 import { largest } from '../../domain/long-lists.ts'
-import { cutTo, oneLine, widthOfText } from './text.ts'
+import { truncateText, oneLine, widthOfText } from './text.ts'
 import type { Style } from './style.ts'
 
 /** One column of a table. */
 export interface Column<Row> {
   readonly title: string
-  readonly of: (row: Row) => string
-  /** Is cut when the terminal is too narrow; the others never are. */
+  readonly value: (row: Row) => string
+  /** May be cut when the terminal is too narrow; other columns never are. */
   readonly flexible?: true
   readonly right?: true
-  /** Sets the cell off; what it takes up stays the same. */
+  /** Colors the cell without changing its width. */
   readonly paint?: (text: string, row: Row) => string
 }
 
-export interface TableLook {
+export interface TableColumns {
   readonly style: Style
-  /** Null: as wide as it gets, for who pipes it on. */
+  /** Null: no limit, for output that is not a terminal. */
   readonly width: number | null
 }
 
 const GAP = '  '
-const NARROWEST = 8
+const MIN_COLUMN_WIDTH = 8
 
-/** Rows under their titles, as wide as the terminal at most. */
-export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], look: TableLook): string {
-  const cells = rows.map((row) => columns.map(({ of }) => oneLine(of(row))))
+/** Renders rows under column titles, at most as wide as the terminal. */
+export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], look: TableColumns): string {
+  const cells = rows.map((row) => columns.map(({ value: of }) => oneLine(of(row))))
   const widths = columns.map(({ title }, at) =>
     largest([widthOfText(title), ...cells.map((line) => widthOfText(line[at] ?? ''))]),
   )
   if (look.width !== null) shrink(columns, widths, look.width)
   const fit = (text: string, at: number, paint: (text: string) => string): string => {
     const width = widths[at] ?? 0
-    const cut = cutTo(text, width)
+    const cut = truncateText(text, width)
     const space = ' '.repeat(width - widthOfText(cut))
     return columns[at]?.right === true ? space + paint(cut) : paint(cut) + space
   }
@@ -42,23 +42,23 @@ export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return [head, ...body].map((line) => `${line.trimEnd()}\n`).join('')
 }
 
-/** Takes from the widest of the columns that can give, until everything fits or nobody can give any more. */
+/** Shrinks the widest flexible column until the table fits or no column can shrink further. */
 function shrink(columns: readonly Column<never>[], widths: number[], limit: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length)
   while (total() > limit) {
     let widest = -1
     for (const [at, column] of columns.entries())
-      if (column.flexible === true && (widths[at] ?? 0) > NARROWEST && (widths[at] ?? 0) > (widths[widest] ?? 0))
+      if (column.flexible === true && (widths[at] ?? 0) > MIN_COLUMN_WIDTH && (widths[at] ?? 0) > (widths[widest] ?? 0))
         widest = at
     if (widest === -1) return
     widths[widest] = (widths[widest] ?? 0) - 1
   }
 }
 
-/** Names with their values below each other; a value of several lines is indented. What is null is left out. */
+/** Renders one `name  value` per line; indents multi-line values and leaves out null values. */
 export function renderFacts(
   facts: readonly (readonly [name: string, value: string | null])[],
-  { style }: TableLook,
+  { style }: TableColumns,
 ): string {
   const shown = facts.filter((fact): fact is readonly [string, string] => fact[1] !== null)
   const width = largest([0, ...shown.map(([name]) => widthOfText(name))])

@@ -1,4 +1,7 @@
-import type { Instant } from '../../domain/instant.ts'
+import { instant, type Instant } from '../../domain/instant.ts'
+
+/** The host's wall clock. Only the entry point reads it; everything else takes `now` as an argument. */
+export const systemNow = (): Instant => instant(Date.now())
 
 const UNITS = [
   { name: 'd', ms: 86_400_000 },
@@ -7,8 +10,8 @@ const UNITS = [
   { name: 's', ms: 1_000 },
 ] as const
 
-/** A length of time in its largest unit, and the next one where that says something: `2 d`, `1 h 20 min`, `340 ms`. */
-export function lengthText(ms: number): string {
+/** A duration in its largest unit and, if not zero, the next one: `2 d`, `1 h 20 min`, `340 ms`. */
+export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
   const at = UNITS.findIndex((unit) => ms >= unit.ms)
@@ -21,14 +24,14 @@ export function lengthText(ms: number): string {
   return rest === 0 ? `${whole} ${unit.name}` : `${whole} ${unit.name} ${rest} ${next.name}`
 }
 
-/** A moment as people say it: `in 5 min`, `3 h ago`. */
-export function agoText(moment: string | null, now: Instant): string {
-  if (moment === null) return '-'
-  const away = Date.parse(moment) - now
-  if (Math.abs(away) < 1_000) return 'now'
-  return away > 0 ? `in ${lengthText(away)}` : `${lengthText(-away)} ago`
+/** A time relative to now: `in 5 min`, `3 h ago`. */
+export function relativeTimeText(time: string | null, now: Instant): string {
+  if (time === null) return '-'
+  const distance = Date.parse(time) - now
+  if (Math.abs(distance) < 1_000) return 'now'
+  return distance > 0 ? `in ${durationText(distance)}` : `${durationText(-distance)} ago`
 }
 
-/** A moment exactly, and how far it is away. */
-export const momentText = (moment: string | null, now: Instant): string | null =>
-  moment === null ? null : `${moment} (${agoText(moment, now)})`
+/** A time, followed by its distance from now. */
+export const cliTimeText = (time: string | null, now: Instant): string | null =>
+  time === null ? null : `${time} (${relativeTimeText(time, now)})`

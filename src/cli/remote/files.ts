@@ -1,12 +1,12 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
-import { withoutComments } from '../../core/json-comments.ts'
+import { withoutComments } from '../../domain/json.ts'
 import type { Terminal } from '../terminal.ts'
-import { UsageError } from './usage.ts'
+import { UsageError } from './call.ts'
 
-/** A file as somebody named it, `-` for stdin, and what stands in it. */
-export interface GivenFile {
+/** The content of a file, under the name the user gave. */
+export interface InputFile {
   readonly name: string
   readonly text: string
 }
@@ -14,18 +14,18 @@ export interface GivenFile {
 const placeOf = (terminal: Terminal, file: string): string => path.resolve(terminal.cwd ?? process.cwd(), file)
 
 const unreadable = (name: string) => (error: unknown) => {
-  throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  throw new UsageError(`Cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`)
 }
 
-/** What stands in a file, or comes from stdin for `-`; `called` is what a complaint calls it. */
-export const readText = (terminal: Terminal, file: string, called = file): Promise<string> =>
-  (file === '-' ? readAll(terminal.stdin) : readFile(placeOf(terminal, file), 'utf8')).catch(unreadable(called))
+/** Reads a file, or stdin for `-`; `called` is its name in errors. */
+export const readText = (terminal: Terminal, file: string, label = file): Promise<string> =>
+  (file === '-' ? readAll(terminal.stdin) : readFile(placeOf(terminal, file), 'utf8')).catch(unreadable(label))
 
 const IN_DIRECTORY = /\.(?:ya?ml|json)$/i
 
-/** The same of several; of a directory the files of YAML and JSON right in it, by name. */
-export async function readFiles(terminal: Terminal, given: readonly string[]): Promise<readonly GivenFile[]> {
-  const files: GivenFile[] = []
+/** Reads several files; of a directory, its YAML and JSON files sorted by name. */
+export async function readFiles(terminal: Terminal, given: readonly string[]): Promise<readonly InputFile[]> {
+  const files: InputFile[] = []
   for (const file of given)
     for (const name of await namesIn(terminal, file))
       files.push({ name: name === '-' ? 'stdin' : name, text: withoutComments(await readText(terminal, name)) })
@@ -34,9 +34,9 @@ export async function readFiles(terminal: Terminal, given: readonly string[]): P
 
 async function namesIn(terminal: Terminal, file: string): Promise<readonly string[]> {
   if (file === '-') return [file]
-  const place = placeOf(terminal, file)
-  if (!(await stat(place).catch(unreadable(file))).isDirectory()) return [file]
-  const names = (await readdir(place).catch(unreadable(file))).filter((name) => IN_DIRECTORY.test(name)).toSorted()
-  if (names.length === 0) throw new UsageError(`${file} has no files that end in .yaml, .yml or .json`)
+  const directory = placeOf(terminal, file)
+  if (!(await stat(directory).catch(unreadable(file))).isDirectory()) return [file]
+  const names = (await readdir(directory).catch(unreadable(file))).filter((name) => IN_DIRECTORY.test(name)).toSorted()
+  if (names.length === 0) throw new UsageError(`Directory ${file} contains no .yaml, .yml or .json files`)
   return names.map((name) => path.join(file, name))
 }

@@ -1,9 +1,9 @@
 import { text as readAll } from 'node:stream/consumers'
 import { isTerminal, write, type Terminal } from '../terminal.ts'
-import { UsageError } from './usage.ts'
+import { UsageError } from './call.ts'
 
-/** What a terminal is beside a stream. */
-interface Keyboard {
+/** The part of a TTY stream that a plain stream lacks. */
+interface RawInput {
   readonly setRawMode: (raw: boolean) => unknown
 }
 
@@ -13,16 +13,16 @@ const ENDED = '\u0004'
 const ERASED = new Set(['\u0008', '\u007f'])
 
 /**
- * Reads a text that nobody may see: typed without an echo, or everything a pipe holds but its last line break. Never an
- * argument: those are in the history of the shell and in the list of processes.
+ * Reads a secret: typed without echo, or from a pipe without its last line break. Never takes it from an argument, because
+ * arguments end up in the shell history and the process list.
  */
-export async function readHidden(terminal: Terminal, prompt: string): Promise<string> {
+export async function readSecretText(terminal: Terminal, prompt: string): Promise<string> {
   const { stdin, stderr } = terminal
   if (!isKeyboard(stdin)) return (await readAll(stdin)).replace(/\r?\n$/, '')
   if (isTerminal(stderr)) await write(stderr, prompt)
   stdin.setRawMode(true)
   try {
-    return await typed(stdin)
+    return await readTyped(stdin)
   } finally {
     stdin.setRawMode(false)
     stdin.pause()
@@ -30,36 +30,36 @@ export async function readHidden(terminal: Terminal, prompt: string): Promise<st
   }
 }
 
-const isKeyboard = (stream: Terminal['stdin']): stream is Terminal['stdin'] & Keyboard =>
+const isKeyboard = (stream: Terminal['stdin']): stream is Terminal['stdin'] & RawInput =>
   'isTTY' in stream && stream.isTTY === true && 'setRawMode' in stream
 
-function typed(stdin: Terminal['stdin']): Promise<string> {
+function readTyped(stdin: Terminal['stdin']): Promise<string> {
   return new Promise((resolve, reject) => {
     let line: readonly string[] = []
-    const end = (settle: () => void): void => {
-      stdin.off('data', hear).off('end', over)
+    const stopReading = (settle: () => void): void => {
+      stdin.off('data', onData).off('end', finish)
       settle()
     }
-    const over = (): void => {
-      end(() => {
+    const finish = (): void => {
+      stopReading(() => {
         resolve(line.join(''))
       })
     }
-    const hear = (chunk: Buffer | string): void => {
-      for (const sign of String(chunk)) {
-        if (sign === CANCELLED) {
-          end(() => {
-            reject(new UsageError('Nothing was set.'))
+    const onData = (chunk: Buffer | string): void => {
+      for (const character of String(chunk)) {
+        if (character === CANCELLED) {
+          stopReading(() => {
+            reject(new UsageError('Cancelled. Nothing was changed.'))
           })
           return
         }
-        if (ENTER.test(sign) || sign === ENDED) {
-          over()
+        if (ENTER.test(character) || character === ENDED) {
+          finish()
           return
         }
-        line = ERASED.has(sign) ? line.slice(0, -1) : [...line, sign]
+        line = ERASED.has(character) ? line.slice(0, -1) : [...line, character]
       }
     }
-    stdin.on('data', hear).on('end', over).resume()
+    stdin.on('data', onData).on('end', finish).resume()
   })
 }

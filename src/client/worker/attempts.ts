@@ -1,41 +1,87 @@
-import type { ResultInput, UsageView } from '../../features/runs/schema.ts'
-import type { WorkerAnswer, WorkerAttempt } from '../../features/workers/schema.ts'
 import type { Client } from '../client.ts'
 import { EscapementError } from '../errors.ts'
 import { pause, pauseAfter } from '../request.ts'
 import { AttemptCancelled, resultOfError, type WorkerHandler, type WorkerLogEntry } from './handler.ts'
-import { createTelling } from './telling.ts'
+import type { ResultInput, UsageView } from '../../features/runs/schema.ts'
+import type { WorkerAnswer, WorkerAttempt } from '../../features/workers/schema.ts'
 
-/** What a worker works on. */
+/** Progress events are batched for this long, because a model emits about fifty words a second. */
+const COLLECT_MS = 100
+const MAX_EVENTS_PER_REQUEST = 100
+/** Further progress events are dropped while the server does not respond; the output contains the whole text. */
+const MAX_WAITING_EVENTS = 1_000
+
+/** Sends the progress events of an attempt in order, in batches. */
+interface ProgressSender {
+  readonly add: (event: unknown) => void
+  /** Resolves when every event so far was sent, or sending failed. */
+  readonly flush: () => Promise<void>
+}
+
+function createProgressSender(ctx: {
+  readonly send: (events: readonly unknown[]) => Promise<WorkerAnswer>
+  readonly told: (answer: WorkerAnswer) => void
+}): ProgressSender {
+  let waiting: unknown[] = []
+  let timer: ReturnType<typeof setTimeout> | null = null
+  let sending = Promise.resolve()
+  const sendWaiting = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const events = waiting.slice(0, MAX_EVENTS_PER_REQUEST)
+      waiting = waiting.slice(MAX_EVENTS_PER_REQUEST)
+      try {
+        ctx.told(await ctx.send(events))
+      } catch {
+        // Progress events are best-effort.
+      }
+    }
+  }
+  const flush = (): Promise<void> => {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    sending = sending.then(sendWaiting)
+    return sending
+  }
+  return {
+    add: (event) => {
+      if (waiting.length >= MAX_WAITING_EVENTS) return
+      waiting.push(event ?? null)
+      timer ??= setTimeout(() => void flush(), COLLECT_MS)
+    },
+    flush,
+  }
+}
+
+/** The attempts that a worker is executing. */
 export interface Attempts {
   readonly begin: (attempt: WorkerAttempt) => void
-  /** Somebody wants the attempt to end. One that is not worked on is passed over. */
+  /** Cancels an attempt; unknown ids are ignored. */
   readonly cancel: (id: string, reason: string) => void
-  /** Everything must end. */
+  /** Cancels all attempts. */
   readonly abandon: (reason: string) => void
-  /** What is worked on and nobody has been told to end. */
+  /** The ids of attempts that are running and not cancelled. */
   readonly held: () => readonly string[]
   readonly count: () => number
-  /** Resolves when nothing is worked on any more and everything has been reported. */
+  /** Resolves when no attempt is running and every result was reported. */
   readonly idle: () => Promise<void>
-  /** Nothing is reported any more. */
+  /** Stops reporting. */
   readonly close: () => void
 }
 
-export interface AttemptsContext {
+interface AttemptsContext {
   readonly client: Client
   readonly handlers: Readonly<Record<string, WorkerHandler>>
   readonly log: (entry: WorkerLogEntry) => void
 }
 
-interface Working {
+interface RunningAttempt {
   readonly attempt: WorkerAttempt
   readonly controller: AbortController
 }
 
-/** Performs attempts and reports about each of them, whatever happens. */
+/** Runs attempts and reports the result of each one, also when it fails. */
 export function createAttempts(ctx: AttemptsContext): Attempts {
-  const working = new Map<string, Working>()
+  const working = new Map<string, RunningAttempt>()
   const closed = new AbortController()
   let idle: (() => void)[] = []
   const end = (id: string): void => {
@@ -53,10 +99,10 @@ export function createAttempts(ctx: AttemptsContext): Attempts {
       if (working.has(id)) return
       const one = { attempt, controller: new AbortController() }
       working.set(id, one)
-      void perform(ctx, one, closed.signal)
+      void runAttempt(ctx, one, closed.signal)
         .catch((error: unknown) => {
           const facts = { run: attempt.run_id, error: error instanceof Error ? error.message : String(error) }
-          ctx.log({ level: 'error', message: 'An attempt could not be reported', facts })
+          ctx.log({ level: 'error', message: 'Reporting an attempt failed', facts })
         })
         .finally(() => {
           end(id)
@@ -79,13 +125,17 @@ export function createAttempts(ctx: AttemptsContext): Attempts {
   }
 }
 
-async function perform(ctx: AttemptsContext, { attempt, controller }: Working, closed: AbortSignal): Promise<void> {
+async function runAttempt(
+  ctx: AttemptsContext,
+  { attempt, controller }: RunningAttempt,
+  closed: AbortSignal,
+): Promise<void> {
   const { client, handlers, log } = ctx
   const { attempt_id: id, agent_id: agent } = attempt
   const { signal } = controller
-  const started = await untilAnswered(() => client.worker.start(id, { signal: closed }), closed)
+  const started = await retryUntilAnswered(() => client.worker.start(id, { signal: closed }), closed)
   if (started.ignored || started.cancel) return
-  const telling = createTelling({
+  const sending = createProgressSender({
     send: (events) => client.worker.events(id, { events }, { signal: closed }),
     told: ({ cancel, reason }) => {
       if (cancel) controller.abort(new AttemptCancelled(reason ?? 'cancelled'))
@@ -95,7 +145,7 @@ async function perform(ctx: AttemptsContext, { attempt, controller }: Working, c
   let result: ResultInput
   try {
     const output = await (handlers[agent] ?? noHandler(agent))(attempt, {
-      ...{ signal, progress: telling.say },
+      ...{ signal, progress: sending.add },
       usage: (usage) => {
         used.usage = usage
       },
@@ -104,48 +154,52 @@ async function perform(ctx: AttemptsContext, { attempt, controller }: Working, c
   } catch (error) {
     result = resultOfError(error, signal)
   }
-  await telling.flush()
-  const told = { ...speakable(result), ...used }
-  const complete = (said: ResultInput): Promise<WorkerAnswer> =>
-    untilAnswered(() => client.worker.complete(id, said, { signal: closed }), closed)
-  const answer = await complete(told).catch((error: unknown) => complete(insteadOf(error)))
-  const facts = { run: attempt.run_id, agent, status: told.status, ignored: answer.ignored }
-  log({ level: answer.ignored ? 'warn' : 'info', message: answer.ignored ? 'Ended too late' : 'Ended', facts })
+  await sending.flush()
+  const report = { ...serializable(result), ...used }
+  const complete = (body: ResultInput): Promise<WorkerAnswer> =>
+    retryUntilAnswered(() => client.worker.complete(id, body, { signal: closed }), closed)
+  const answer = await complete(report).catch((error: unknown) => complete(fallbackResult(error)))
+  const facts = { run: attempt.run_id, agent, status: report.status, ignored: answer.ignored }
+  log({
+    level: answer.ignored ? 'warn' : 'info',
+    message: answer.ignored ? 'Attempt ended too late' : 'Attempt ended',
+    facts,
+  })
 }
 
 const noHandler =
   (agent: string): WorkerHandler =>
   () => {
-    throw Object.assign(new Error(`this worker has nobody who does the work of ${agent}`), { code: 'executor_offline' })
+    throw Object.assign(new Error(`this worker has no handler for the agent ${agent}`), { code: 'executor_offline' })
   }
 
-/** What nobody can write down cannot be told. */
-function speakable(result: ResultInput): ResultInput {
+/** A result that cannot be serialized is reported as failed. */
+function serializable(result: ResultInput): ResultInput {
   try {
     JSON.stringify(result)
     return result
   } catch (error) {
-    return unheard('malformed_answer', `the output cannot be written as JSON: ${(error as Error).message}`)
+    return failedResult('malformed_answer', `the output cannot be written as JSON: ${(error as Error).message}`)
   }
 }
 
-const unheard = (code: string, message: string): ResultInput => ({
+const failedResult = (code: string, message: string): ResultInput => ({
   ...{ status: 'failed', error_code: code, error_message: message, retryable: false },
 })
 
-/** What is told when the server does not take the result as it is: doing it again would not make it smaller. */
-function insteadOf(error: unknown): ResultInput {
+/** Reported instead when the server rejects the result; a retry would not make it smaller. */
+function fallbackResult(error: unknown): ResultInput {
   if (!(error instanceof EscapementError)) throw error
-  if (error.status === 413) return unheard('answer_too_large', `the output is larger than ${LARGEST_BODY} bytes`)
-  if (error.status === 400) return unheard('malformed_answer', `the output is not taken: ${error.message}`)
+  if (error.status === 413) return failedResult('answer_too_large', `the output is larger than ${MAX_BODY_BYTES} bytes`)
+  if (error.status === 400) return failedResult('malformed_answer', `the server rejected the output: ${error.message}`)
   throw error
 }
 
-/** What a server takes in one request. */
-const LARGEST_BODY = 1_048_576
+/** The server's body limit in bytes. */
+const MAX_BODY_BYTES = 1_048_576
 
-/** Asks until somebody answers: the server may be restarting, and what was done must be told. */
-async function untilAnswered(ask: () => Promise<WorkerAnswer>, closed: AbortSignal): Promise<WorkerAnswer> {
+/** Retries until the server responds, because it may be restarting and the result must be reported. */
+async function retryUntilAnswered(ask: () => Promise<WorkerAnswer>, closed: AbortSignal): Promise<WorkerAnswer> {
   for (let failures = 1; ; failures += 1)
     try {
       return await ask()

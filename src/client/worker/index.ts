@@ -1,4 +1,4 @@
-// What `escapement/worker` exports. It loads nothing but the files of the client.
+// The exports of `escapement/worker`. It loads only the files of the client.
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts'
 export { AttemptCancelled, type WorkerContext, type WorkerHandler, type WorkerLogEntry } from './handler.ts'
 export { EscapementError } from '../errors.ts'

@@ -5,85 +5,91 @@ import { pause, pauseAfter, type ClientOptions } from '../request.ts'
 import { createAttempts, type Attempts } from './attempts.ts'
 import type { WorkerHandler, WorkerLogEntry } from './handler.ts'
 
-/** What a worker is made from. */
+/** Options of a worker. */
 export interface WorkerOptions extends Pick<ClientOptions, 'fetch'> {
-  /** Where the server is, as in `http://127.0.0.1:7420`. */
+  /** URL of the server, such as `http://127.0.0.1:7420`. */
   readonly url: string
   /** An API key with the permission `workers:run`. */
   readonly key: string
-  /** What does the work of each agent, by the agent's id. */
+  /** The handler of each agent, by agent id. */
   readonly agents: Readonly<Record<string, WorkerHandler>>
-  /** Attempts that are worked on at a time; 1 unless given. */
+  /** Maximum concurrent attempts; 1 by default. */
   readonly capacity?: number | undefined
-  /** What people call it. */
+  /** Display name. */
   readonly name?: string | undefined
-  /** How long what runs may go on after `stop`; 30 unless given. */
+  /** How long running attempts may continue after `stop`, in seconds; 30 by default. */
   readonly drainSeconds?: number | undefined
-  /** Left out: nothing is said. */
+  /** If omitted, nothing is logged. */
   readonly log?: ((entry: WorkerLogEntry) => void) | undefined
 }
 
-/** A program that performs the work of agents for a server elsewhere. */
+/** A program that runs attempts of agents for a remote server. */
 export interface Worker {
-  /** Resolves when the server knows it; rejects when it will never let it work. */
+  /** Resolves when the server has registered it; rejects if the server refuses it. */
   readonly connected: Promise<void>
-  /** Resolves when it has ended; rejects when the server does not let it work any more. */
+  /** Resolves when it has stopped; rejects if the server refuses it. */
   readonly ended: Promise<void>
-  /** The id the server has given it; null before that. */
+  /** The worker id assigned by the server; null before that. */
   readonly id: () => string | null
-  /** How many attempts it works on. */
+  /** The number of running attempts. */
   readonly working: () => number
-  /** Takes nothing more, lets what runs end, and gives back what takes too long. `now`: gives it back at once. */
+  /**
+   * Stops claiming, lets running attempts finish, and gives back those that take too long. `now` gives them back at
+   * once.
+   */
   readonly stop: (how?: 'drain' | 'now') => Promise<void>
 }
 
-/** The server holds a question open for so long. */
+/** How long the server may hold a claim request open. */
 const WAIT_SECONDS = 20
-/** An answer that is this late will not come. */
-const PATIENCE_MS = (WAIT_SECONDS + 15) * 1_000
+/** A response later than this is not expected any more. */
+const CLAIM_TIMEOUT_MS = (WAIT_SECONDS + 15) * 1_000
 
-interface State {
+interface WorkerState {
   readonly options: WorkerOptions
   readonly client: Client
   readonly attempts: Attempts
   readonly log: NonNullable<WorkerOptions['log']>
-  /** Aborted when nothing is asked for any more. */
+  /** Aborted when the worker stops claiming. */
   readonly over: AbortController
-  /** Ends the question that is open, to ask another one. */
-  asking: AbortController
+  /** Aborts the open claim request, so that a new one is sent. */
+  claiming: AbortController
   id: string | null
   draining: boolean
   failures: number
 }
 
-/** A mistake that no server has to be asked about, and that no compiler has told a program in JavaScript. */
-function requireAgents(agents: unknown): void {
-  const wanted = 'a function for each agent, by its id'
+/** Checks options that TypeScript checks, for callers in JavaScript. */
+function requireHandlers(agents: unknown): void {
+  const expected = 'a function for each agent, by its id'
   if (typeof agents !== 'object' || agents === null || Object.keys(agents).length === 0)
-    throw new TypeError(`agents is missing: ${wanted}`)
+    throw new TypeError(`agents is missing: ${expected}`)
   for (const [id, handler] of Object.entries(agents))
-    if (typeof handler !== 'function') throw new TypeError(`agents.${id} is no function: ${wanted}`)
+    if (typeof handler !== 'function') throw new TypeError(`agents.${id} is not a function: ${expected}`)
 }
 
-/** Connects a worker; throws when it has no address or no agents. It works until it is stopped, through restarts of the server and of the network. */
+/**
+ * Starts a worker; throws if it has no URL or no agents. It runs until it is stopped, through restarts of the server
+ * and network failures.
+ */
 export function startWorker(options: WorkerOptions): Worker {
   const { url, key, fetch, log = () => undefined } = options
-  requireAgents(options.agents)
-  // Nothing is repeated behind our back: what has to be is repeated here, where it is known for how long.
+  requireHandlers(options.agents)
+  // Retries are handled here, where the deadline is known.
   const client = createClient({ url, key, fetch, retries: 0 })
-  const state: State = {
-    ...{ options, client, log, over: new AbortController(), asking: new AbortController() },
+  const state: WorkerState = {
+    ...{ options, client, log, over: new AbortController(), claiming: new AbortController() },
     attempts: createAttempts({ client, log, handlers: options.agents }),
     ...{ id: null, draining: false, failures: 0 },
   }
-  let welcome = (): void => undefined
-  let refuse: (error: unknown) => void = () => undefined
+  let resolveConnected = (): void => undefined
+  let rejectConnected: (error: unknown) => void = () => undefined
   const connected = new Promise<void>((resolve, reject) => {
-    welcome = resolve
-    refuse = reject
+    resolveConnected = resolve
+    rejectConnected = reject
   })
-  const ended = work(state, welcome).catch((error: unknown) => {
-    refuse(error)
+  const ended = claimLoop(state, resolveConnected).catch((error: unknown) => {
+    rejectConnected(error)
     throw error
   })
   connected.catch(() => undefined)
@@ -93,22 +99,22 @@ export function startWorker(options: WorkerOptions): Worker {
     ended,
     id: () => state.id,
     working: state.attempts.count,
-    stop: (how = 'drain') => stop(state, how, ended),
+    stop: (how = 'drain') => stopWorker(state, how, ended),
   }
 }
 
-async function work(state: State, welcome: () => void): Promise<void> {
+async function claimLoop(state: WorkerState, resolveConnected: () => void): Promise<void> {
   try {
     while (!state.over.signal.aborted) {
-      const news = await ask(state)
-      if (news === null) continue
-      if (state.id !== news.worker_id)
-        state.log({ level: 'info', message: 'Connected', facts: { worker: news.worker_id, url: state.options.url } })
-      state.id = news.worker_id
+      const claimed = await requestAttempts(state)
+      if (claimed === null) continue
+      if (state.id !== claimed.worker_id)
+        state.log({ level: 'info', message: 'Connected', facts: { worker: claimed.worker_id, url: state.options.url } })
+      state.id = claimed.worker_id
       state.failures = 0
-      welcome()
-      for (const { attempt_id: id, reason } of news.cancel) state.attempts.cancel(id, reason)
-      for (const attempt of news.attempts) begin(state, attempt)
+      resolveConnected()
+      for (const { attempt_id: id, reason } of claimed.cancel) state.attempts.cancel(id, reason)
+      for (const attempt of claimed.attempts) beginAttempt(state, attempt)
     }
   } catch (error) {
     state.attempts.abandon('refused')
@@ -116,39 +122,39 @@ async function work(state: State, welcome: () => void): Promise<void> {
   }
 }
 
-function begin(state: State, attempt: WorkerAttempt): void {
-  state.log({ level: 'info', message: 'Begins', facts: { run: attempt.run_id, agent: attempt.agent_id } })
+function beginAttempt(state: WorkerState, attempt: WorkerAttempt): void {
+  state.log({ level: 'info', message: 'Attempt started', facts: { run: attempt.run_id, agent: attempt.agent_id } })
   state.attempts.begin(attempt)
 }
 
-/** One question. Null: it brought nothing, and the pause that it deserves has passed. */
-async function ask(state: State): Promise<ClaimAnswer | null> {
+/** Sends one claim request. Null: it failed, and the backoff has passed. */
+async function requestAttempts(state: WorkerState): Promise<ClaimAnswer | null> {
   const { options, client, attempts, over } = state
-  state.asking = new AbortController()
-  const signal = AbortSignal.any([over.signal, state.asking.signal])
+  state.claiming = new AbortController()
+  const signal = AbortSignal.any([over.signal, state.claiming.signal])
   try {
     return await client.worker.claim(
       {
         ...(state.id === null ? {} : { worker_id: state.id }),
         ...(options.name === undefined ? {} : { name: options.name }),
         ...{ agents: Object.keys(options.agents), capacity: options.capacity ?? 1, holding: attempts.held() },
-        // Whoever has just come wants to know whether it may stay.
+        // The first claim returns at once, to learn whether the worker is accepted.
         ...{ draining: state.draining, wait_seconds: state.id === null ? 0 : WAIT_SECONDS },
       },
-      { signal, timeoutMs: PATIENCE_MS },
+      { signal, timeoutMs: CLAIM_TIMEOUT_MS },
     )
   } catch (error) {
     if (signal.aborted) return null
-    await recover(state, error, over.signal)
+    await handleClaimError(state, error, over.signal)
     return null
   }
 }
 
-/** What is over by itself is waited for; what will be refused again and again is told. */
-async function recover(state: State, error: unknown, signal: AbortSignal): Promise<void> {
+/** Waits after a temporary failure; throws a permanent one. */
+async function handleClaimError(state: WorkerState, error: unknown, signal: AbortSignal): Promise<void> {
   if (!(error instanceof EscapementError)) throw error
   if (error.code === 'WORKER_LOST') {
-    state.log({ level: 'warn', message: 'The server has taken this worker for lost; it begins anew', facts: {} })
+    state.log({ level: 'warn', message: 'The server considers this worker lost; registering again', facts: {} })
     state.attempts.abandon('lease_lost')
     state.id = null
     return
@@ -159,40 +165,40 @@ async function recover(state: State, error: unknown, signal: AbortSignal): Promi
   await pause(error.retryAfterMs ?? pauseAfter(state.failures), signal).catch(() => undefined)
 }
 
-async function stop(state: State, how: 'drain' | 'now', ended: Promise<void>): Promise<void> {
+async function stopWorker(state: WorkerState, how: 'drain' | 'now', ended: Promise<void>): Promise<void> {
   const { attempts, options, over } = state
   if (!state.draining) {
     state.draining = true
     state.log({
       level: 'info',
-      message: 'Draining: nothing new, what runs may end',
+      message: 'Draining: no new attempts, running attempts may finish',
       facts: { working: attempts.count() },
     })
-    state.asking.abort()
+    state.claiming.abort()
   }
-  if (how === 'drain') await within(attempts.idle(), (options.drainSeconds ?? 30) * 1_000, over.signal)
+  if (how === 'drain') await waitUpTo(attempts.idle(), (options.drainSeconds ?? 30) * 1_000, over.signal)
   attempts.abandon('shutdown')
-  await within(attempts.idle(), LAST_REPORTS_MS, over.signal)
-  await leave(state)
+  await waitUpTo(attempts.idle(), REPORT_TIMEOUT_MS, over.signal)
+  await sendLeave(state)
   over.abort()
   attempts.close()
   await ended.catch(() => undefined)
 }
 
-/** Says that nothing more is taken, so that nobody waits for this worker until its lease has lapsed. */
-async function leave({ client, options, id }: State): Promise<void> {
+/** Tells the server that the worker leaves, so that its lease does not have to expire. */
+async function sendLeave({ client, options, id }: WorkerState): Promise<void> {
   if (id === null) return
   const last = { worker_id: id, agents: Object.keys(options.agents), draining: true, wait_seconds: 0 }
-  await client.worker.claim(last, { timeoutMs: LAST_WORD_MS }).catch(() => undefined)
+  await client.worker.claim(last, { timeoutMs: LEAVE_TIMEOUT_MS }).catch(() => undefined)
 }
 
-const LAST_WORD_MS = 1_000
+const LEAVE_TIMEOUT_MS = 1_000
 
-/** How long the last reports have. */
-const LAST_REPORTS_MS = 5_000
+/** Time limit for the last reports. */
+const REPORT_TIMEOUT_MS = 5_000
 
-async function within(done: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
-  const late = new AbortController()
-  await Promise.race([done, pause(ms, AbortSignal.any([late.signal, signal])).catch(() => undefined)])
-  late.abort()
+async function waitUpTo(done: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+  const timeout = new AbortController()
+  await Promise.race([done, pause(ms, AbortSignal.any([timeout.signal, signal])).catch(() => undefined)])
+  timeout.abort()
 }

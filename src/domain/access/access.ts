@@ -2,19 +2,19 @@ import { flawed, MAX_LISTED_FLAWS, parsed, type Flaw, type Parsed } from '../inp
 import { orgId, type OrgId, type PrincipalId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
 import { nearestWord } from '../nearest-word.ts'
-import type { Railed } from '../../core/rails/railed.ts'
+import type { RestrictedKey } from './restrictions.ts'
 import { because, type Why } from '../reasons.ts'
 
-/** Everything that can be permitted, with what it lets one do. docs/reference/permissions.md is compared with it. */
+/** Every permission and what it allows. docs/reference/permissions.md is generated from this table. */
 export const PERMISSIONS = {
   'schedules:read': 'see schedules, their runs, previews and explanations',
-  'schedules:write': 'create, change, enable and disable schedules, and make one of a run',
+  'schedules:write': 'create, change, enable and disable schedules, and create one from a run',
   'schedules:run': "run now, backfill, retry a schedule's run",
   'schedules:delete': 'delete schedules',
   'tasks:read': 'see tasks and their results',
   'tasks:write': 'submit and cancel tasks',
   'runs:read': 'see runs, attempts and deliveries',
-  'runs:write': 'cancel runs, retry runs that no schedule made',
+  'runs:write': 'cancel runs, retry runs that no schedule created',
   'sessions:read': 'see conversations',
   'sessions:write': 'send, stop and reset, and change how a session queues',
   'agents:read': 'see agents and heartbeats',
@@ -34,57 +34,57 @@ export const PERMISSIONS = {
 
 export type Permission = keyof typeof PERMISSIONS
 
-/** What a role or a key holds: a permission, all of a group (`targets:*`), or everything. */
+/** An entry of a role or a key scope: a permission, a whole group (`targets:*`), or everything. */
 export type Grant = '*' | Permission | GroupOf<Permission>
 type GroupOf<Name extends string> = Name extends `${infer Group}:${string}` ? `${Group}:*` : never
 
 const ALL_PERMISSIONS = Object.keys(PERMISSIONS) as readonly Permission[]
 const GROUPS: readonly string[] = [...new Set(ALL_PERMISSIONS.map((permission) => `${groupOf(permission)}:*`))]
-/** Everything that a key can be scoped to. */
+/** Every value that a key scope may have. */
 export const GRANTS = [
   '*',
   ...GROUPS,
   ...ALL_PERMISSIONS.filter((permission) => !GROUPS.includes(permission)),
 ] as readonly Grant[]
-const READING = ALL_PERMISSIONS.filter((permission) => permission.endsWith(':read'))
+const READ_PERMISSIONS = ALL_PERMISSIONS.filter((permission) => permission.endsWith(':read'))
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer'
 
-/** What each role may do. An admin may do everything too, but only an owner makes owners. */
+/** The permissions of each role. An admin has all of them too, but only an owner can create owners. */
 export const ROLES: Record<Role, readonly string[]> = {
   owner: ['*'],
   admin: ALL_PERMISSIONS,
-  member: [...READING, 'schedules:write', 'schedules:run', 'tasks:write', 'sessions:write'],
-  viewer: READING,
+  member: [...READ_PERMISSIONS, 'schedules:write', 'schedules:run', 'tasks:write', 'sessions:write'],
+  viewer: READ_PERMISSIONS,
 }
 
-/** Who may approve what an agent proposed, and who may change the deployment from the operator org. */
+/** The roles that may approve proposed schedules and, in the operator org, change the deployment. */
 const APPROVERS: readonly Role[] = ['owner', 'admin']
 
-/** The org that operates the deployment. */
+/** The org whose owners operate the deployment. */
 export const OPERATOR_ORG: OrgId = orgId('default')
 
-/** Somebody who asks: a person signed in, or a key. */
+/** The caller of a request: a signed-in person or a key. */
 export interface Principal {
   readonly id: PrincipalId
   readonly orgId: OrgId
   readonly role: Role
-  /** A key has at most its role's permissions, and of those only the ones it was scoped to; null for all of them. */
+  /** The subset of the role's permissions that a key is limited to; null for all of them. */
   readonly scopes: readonly string[] | null
   readonly expiresAt: Instant | null
   readonly revokedAt: Instant | null
-  /** How far it may go whatever it is permitted; left out: as far as that. */
-  readonly railed?: Railed | undefined
+  /** The restrictions of the key; undefined when it has none. */
+  readonly restricted?: RestrictedKey | undefined
 }
 
 export interface AccessRequest {
   readonly permission: Permission
-  /** Whose object it is; the asker's own org when something is listed or created. */
+  /** The org that owns the object; the caller's own org for lists and new objects. */
   readonly orgId: OrgId
   readonly now: Instant
-  /** Lanes, configuration and orgs belong to the deployment, and only its operator changes them. */
+  /** Lanes, configuration and orgs belong to the deployment, so only its operator may change them. */
   readonly operatorOnly?: boolean
-  /** Approving needs a role, not only a permission: a scoped key of a member must never approve itself. */
+  /** Approving requires a role besides the permission: a member's scoped key must never approve its own proposals. */
   readonly approving?: boolean
 }
 
@@ -92,10 +92,10 @@ export type AccessDecision =
   | { readonly kind: 'granted'; readonly why: Why }
   | { readonly kind: 'refused'; readonly status: 401; readonly why: Why }
   | { readonly kind: 'denied'; readonly status: 403; readonly why: Why }
-  /** Not even that it exists is told. */
+  /** The caller must not learn that the object exists. */
   | { readonly kind: 'hidden'; readonly status: 404; readonly why: Why }
 
-/** Decides whether somebody may do something to an object. */
+/** Decides whether a principal may perform a request on an object. */
 export function decideAccess(principal: Principal, request: AccessRequest): AccessDecision {
   const { permission } = request
   const evidence = { principal: principal.id, permission, role: principal.role }
@@ -106,7 +106,7 @@ export function decideAccess(principal: Principal, request: AccessRequest): Acce
   })
   const invalid = invalidKey(principal, request.now)
   if (invalid !== null) return { kind: 'refused', status: 401, why: invalid }
-  // Before the permission: otherwise 403 would tell a stranger that the object exists.
+  // Checked before the permission: a 403 would reveal to other orgs that the object exists.
   if (request.operatorOnly !== true && request.orgId !== principal.orgId)
     return { kind: 'hidden', status: 404, why: because('other_org', 'access.org') }
   if (!isPermitted(principal, permission)) return denied('forbidden', 'access.permission')
@@ -125,11 +125,11 @@ function invalidKey({ id, revokedAt, expiresAt }: Principal, now: Instant): Why 
   return null
 }
 
-/** Whether a list of grants covers a permission or, asked for `targets:*`, all of its group. */
+/** Whether a list of grants covers a permission, or for `targets:*` the whole group. */
 const isCovered = (grants: readonly string[], permission: string): boolean =>
   grants.includes('*') || grants.includes(permission) || grants.includes(`${groupOf(permission)}:*`)
 
-/** Whether role and scopes of a principal cover a permission. */
+/** Whether the role and the scopes of a principal cover a permission. */
 export function isPermitted(principal: Pick<Principal, 'role' | 'scopes'>, permission: Permission): boolean {
   return (
     isCovered(ROLES[principal.role], permission) &&
@@ -137,18 +137,18 @@ export function isPermitted(principal: Pick<Principal, 'role' | 'scopes'>, permi
   )
 }
 
-/** Whether somebody owns the org that operates the deployment, and asks with all that comes with it. */
+/** Whether the caller is an owner of the operator org and its scopes do not limit that. */
 export const isOperatorOwner = ({ orgId, role, scopes }: Pick<Principal, 'orgId' | 'role' | 'scopes'>): boolean =>
   orgId === OPERATOR_ORG && role === 'owner' && (scopes === null || isCovered(scopes, 'admin:*'))
 
-/** Whether somebody administers their org. */
+/** Whether the caller administers its org. */
 export const isAdmin = (principal: Pick<Principal, 'role' | 'scopes'>): boolean => isPermitted(principal, 'admin:*')
 
-/** Everything a principal may do, spelled out. */
+/** All permissions of a principal as a flat list. */
 export const effectivePermissions = (principal: Pick<Principal, 'role' | 'scopes'>): readonly Permission[] =>
   ALL_PERMISSIONS.filter((permission) => isPermitted(principal, permission))
 
-/** Whether somebody may hand out a role with scopes: nobody gives what they do not have. */
+/** Whether a caller may grant a role with scopes: it can grant only permissions that it has itself. */
 export function isGrantable(
   giver: Pick<Principal, 'role' | 'scopes'>,
   wanted: Pick<Principal, 'role' | 'scopes'>,
@@ -157,7 +157,10 @@ export function isGrantable(
   return effectivePermissions(wanted).every((permission) => isPermitted(giver, permission))
 }
 
-/** Reads a list of permissions; groups and `*` stay as they are, so that a key follows when a group grows. */
+/**
+ * Reads a list of permissions. Groups and `*` are stored as they are, so that a key covers later additions to a
+ * group.
+ */
 export function parsePermissions(field: string, value: unknown): Parsed<readonly Grant[]> {
   const allowed = GRANTS.join(', ')
   if (!Array.isArray(value) || value.length === 0)

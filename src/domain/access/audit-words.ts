@@ -1,28 +1,28 @@
-const KEPT = ['create', 'update', 'delete'] as const
+const CRUD_VERBS = ['create', 'update', 'delete'] as const
 
-/** Everything that is on record for good: what can be done to which kind of thing. */
+/** The actions that the audit log records, by kind of object. */
 export const AUDITED = {
-  agent: KEPT,
-  budget: [...KEPT, 'resume'],
-  channel: [...KEPT, 'enable', 'disable', 'test'],
+  agent: CRUD_VERBS,
+  budget: [...CRUD_VERBS, 'resume'],
+  channel: [...CRUD_VERBS, 'enable', 'disable', 'test'],
   config: ['update', 'reload'],
   delivery: ['retry'],
   heartbeat: ['update', 'test'],
   key: ['create', 'revoke', 'revive', 'sign_in'],
   lane: ['create', 'update'],
-  member: [...KEPT, 'sign_in', 'sign_in_link'],
-  org: KEPT,
-  provider: KEPT,
+  member: [...CRUD_VERBS, 'sign_in', 'sign_in_link'],
+  org: CRUD_VERBS,
+  provider: CRUD_VERBS,
   run: ['cancel', 'retry'],
   schedule: [
-    ...KEPT,
+    ...CRUD_VERBS,
     ...(['enable', 'disable', 'run_now', 'probe', 'backfill', 'backfill_cancel', 'approve', 'reject'] as const),
   ],
   sealing_key: ['rotate', 'recover'],
-  secret: KEPT,
+  secret: CRUD_VERBS,
   session: ['update', 'reset', 'stop', 'stopall'],
   signing_secret: ['rotate'],
-  target: [...KEPT, 'enable', 'test'],
+  target: [...CRUD_VERBS, 'enable', 'test'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export type AuditedKind = keyof typeof AUDITED
@@ -31,7 +31,7 @@ export type AuditAction = { [Kind in AuditedKind]: `${Kind}.${AuditVerb<Kind>}` 
 
 export const AUDITED_KINDS = Object.keys(AUDITED) as readonly AuditedKind[]
 
-/** Every action, as it is on record: `schedule.update`, `run.cancel`. */
+/** Every action as the audit log stores it: `schedule.update`, `run.cancel`. */
 export const AUDIT_ACTIONS = Object.entries(AUDITED).flatMap(([kind, verbs]) =>
   verbs.map((verb) => `${kind}.${verb}`),
 ) as readonly AuditAction[]

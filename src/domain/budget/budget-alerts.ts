@@ -1,29 +1,29 @@
 import type { AlertDecision, BudgetAlertKind } from '../alerts.ts'
 import { formatInstant, type Instant } from '../instant.ts'
 import { because } from '../reasons.ts'
-import { hasRoom, unitWord, untilWord, type Budget, type BudgetUse } from './budget.ts'
+import { hasRoom, budgetUnitText, budgetUntilText, type Budget, type BudgetUsage } from './budget.ts'
 
-/** The share of a budget, in percent, at which each alert is raised. */
+/** The percentage of a budget at which each alert is raised. */
 const BUDGET_THRESHOLDS: Readonly<Record<Exclude<BudgetAlertKind, 'budget_no_room'>, number>> = {
   budget_low: 80,
   budget_used_up: 100,
 }
 
-/** What the alerts of a budget look at. */
+/** The input of the alert decisions of a budget. */
 export interface BudgetAlertFacts {
   readonly budget: Budget
-  /** What the present period has used. */
+  /** The amount used in the current period. */
   readonly spent: number
   readonly periodEnd: Instant
-  /** What the smallest of the runs under it is expected to need; null or left out: nothing is known. */
+  /** The smallest expected usage among the runs of the budget; null or undefined when it is unknown. */
   readonly leastReserve?: number | null
   /** Whether the alert is open. */
   readonly raised: boolean
 }
 
 /**
- * Decides about an alert of a budget: raised once in a period, when what was spent reaches its share of the amount, and
- * cleared when it is below it again, by the next period or a larger amount. A budget that stands still keeps it open.
+ * Decides about an alert of a budget: raised once per period when the spent amount reaches the threshold, and cleared
+ * when it is below again, through the next period or a larger amount. A paused budget keeps the alert open.
  */
 export function decideBudgetAlert(kind: BudgetAlertKind, facts: BudgetAlertFacts): AlertDecision {
   if (kind === 'budget_no_room') return decideNoRoom(facts)
@@ -37,10 +37,10 @@ export function decideBudgetAlert(kind: BudgetAlertKind, facts: BudgetAlertFacts
     : { kind: 'clear', why: because('budget_open', rule, evidenceOf(facts, percent)) }
 }
 
-/** Raised while something is left that no further run fits into; a budget that is used up has an alert of its own. */
+/** Raised while the remaining amount is too small for any further run; an exhausted budget has its own alert. */
 function decideNoRoom(facts: BudgetAlertFacts): AlertDecision {
   const { budget, spent, leastReserve: reserve = null, raised } = facts
-  // Without knowing any run, only a period in which nothing is spent yet certainly has room.
+  // Without any known run, only a period without spending certainly has room.
   if (reserve === null && !(raised && spent === 0)) return { kind: 'none' }
   const isFull = !hasRoom(budget.amount - spent, reserve ?? 0)
   if (isFull === raised || (isFull && spent >= budget.amount)) return { kind: 'none' }
@@ -52,22 +52,23 @@ function decideNoRoom(facts: BudgetAlertFacts): AlertDecision {
 
 const evidenceOf = ({ budget, spent, periodEnd }: BudgetAlertFacts, percent: number) => {
   const { id, amount, unit, onExceed, pausedAt } = budget
-  const until = untilWord(pausedAt === null ? periodEnd : null)
+  const until = budgetUntilText(pausedAt === null ? periodEnd : null)
   const since = pausedAt === null ? {} : { paused_at: formatInstant(pausedAt) }
-  return { budget: id, spent, amount, unit: unitWord(unit), percent, until, action: onExceed, ...since }
+  return { budget: id, spent, amount, unit: budgetUnitText(unit), percent, until, action: onExceed, ...since }
 }
 
-/** As big integers: a hundred times a sum of money in millionths does not always fit a number exactly. */
+/** BigInt, because 100 times a sum in millionths does not always fit a number exactly. */
 const hasReached = (spent: number, amount: number, percent: number): boolean =>
   BigInt(spent) * 100n >= BigInt(amount) * BigInt(percent)
 
 /**
- * Whether a budget that pauses has come to its end: what it spent, without what runs in flight may still give back, leaves
- * no room for what is asked. A run that wants more than there ever is stops nobody else.
+ * Whether a budget with action `pause` is exhausted: the spent amount, ignoring reserves that runs in flight may
+ * still return, leaves no room for the reserve. A run whose reserve exceeds the whole amount does not pause the
+ * budget for others.
  */
-export const isUsedUp = (
+export const isExhausted = (
   budget: Pick<Budget, 'amount' | 'onExceed' | 'pausedAt'>,
-  { spent }: Pick<BudgetUse, 'spent'>,
+  { spent }: Pick<BudgetUsage, 'spent'>,
   reserve: number,
 ): boolean =>
   budget.onExceed === 'pause' &&

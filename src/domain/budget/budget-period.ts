@@ -1,24 +1,24 @@
 import type { Instant } from '../instant.ts'
 import { civilFromDay, dayFromCivil } from '../time/calendar.ts'
-import { localDayOf, spansOfLocalDay } from '../time/wall-clock.ts'
-import type { Zone } from '../../core/time/zone.ts'
+import { localDayAt, spansOfLocalDay } from '../time/wall-clock.ts'
+import type { Zone } from '../time/zone.ts'
 
 export const BUDGET_PERIODS = ['day', 'month'] as const
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number]
 
-/** A stretch in which spending is counted together: the start is inside, the end is the start of the next. */
+/** A period in which spending is summed: start inclusive, end exclusive. */
 export interface PeriodBounds {
   readonly start: Instant
   readonly end: Instant
 }
 
 /**
- * The day or month around an instant, as the zone's calendar has it. A period begins when its first date is first shown
- * and ends when the next one begins, so that every instant lies in exactly one, also where a clock goes back over
- * midnight and shows the old date again.
+ * The day or month that contains a time, in the zone's calendar. A period begins when its first date begins locally
+ * and ends when the next one begins, so that every time is in exactly one period, even where a clock goes back over
+ * midnight and repeats part of the old date.
  */
 export function periodBounds(period: BudgetPeriod, timezone: Zone, at: Instant): PeriodBounds {
-  const first = firstDayOf(period, localDayOf(timezone, at))
+  const first = firstDayOf(period, localDayAt(timezone, at))
   const next = firstDayAfter(period, first)
   const end = startOfDay(timezone, next)
   return at < end
@@ -48,7 +48,7 @@ function firstDayAfter(period: BudgetPeriod, first: number): number {
   }
 }
 
-/** When a date is first shown. Samoa never showed 30 December 2011: such a day begins when the next one does. */
+/** The start of a local date. Samoa skipped 30 December 2011: such a day begins when the next one does. */
 function startOfDay(zone: Zone, day: number): Instant {
   return spansOfLocalDay(zone, day)[0]?.from ?? startOfDay(zone, day + 1)
 }

@@ -2,28 +2,28 @@ import { periodBounds, type BudgetPeriod } from './budget-period.ts'
 import type { AgentId, BudgetId, ScheduleId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
-import type { Zone } from '../../core/time/zone.ts'
+import type { Zone } from '../time/zone.ts'
 
 export const BUDGET_UNITS = ['tokens', 'money'] as const
 export type BudgetUnit = (typeof BUDGET_UNITS)[number]
 
-/** What happens to work that a budget has no room for. */
+/** What happens to runs that a budget has no room for. */
 export const BUDGET_ACTIONS = ['skip', 'queue', 'pause'] as const
 export type BudgetAction = (typeof BUDGET_ACTIONS)[number]
 
-/** Whose budgets there are. */
+/** The kinds of budget scope. */
 export const BUDGET_SCOPES = ['org', 'agent', 'schedule', 'owner'] as const satisfies readonly BudgetScope['kind'][]
 
 export type BudgetScope =
   | { readonly kind: 'org' }
   | { readonly kind: 'agent'; readonly agentId: AgentId }
   | { readonly kind: 'schedule'; readonly scheduleId: ScheduleId }
-  /** Everything that a key, or an agent by itself, has made under guard rails. */
+  /** Everything that a restricted key, or an agent by itself, has created. */
   | { readonly kind: 'owner'; readonly owner: string }
 
 /**
- * A limit on what runs may use in a day or a month. All amounts are whole numbers, so that sums are exact: tokens are
- * counted one by one, money in millionths of the currency (`toMicros`).
+ * A limit on what runs may use per day or month. All amounts are whole numbers, so that sums are exact: tokens, or
+ * millionths of the currency (`toMicros`).
  */
 export interface Budget {
   readonly id: BudgetId
@@ -33,45 +33,45 @@ export interface Budget {
   readonly period: BudgetPeriod
   readonly timezone: Zone
   readonly onExceed: BudgetAction
-  /** What a run is expected to use while nothing is known about it. */
+  /** The reserve of a run whose usage is unknown. */
   readonly defaultReserve: number
-  /** Since when it stands still, under `pause`, until a person lets it go on. Null: it does not. */
+  /** When action `pause` paused it; null when it is not paused. */
   readonly pausedAt: Instant | null
 }
 
-/** What a period has used, and what running work may still use. */
-export interface BudgetUse {
+/** The amount spent in a period, and the amount reserved by runs in flight. */
+export interface BudgetUsage {
   readonly spent: number
   readonly reserved: number
 }
 
 export const BUDGET_DEFAULTS = { period: 'day', onExceed: 'skip', defaultReserve: 0 } as const
 
-/** How many runs the usual use of a run is read from, and at which share of them. */
-const USUAL_RUNS = 20
-const USUAL_SHARE_PERCENT = 95
+/** Typical usage is this percentile of this many recent runs. */
+const TYPICAL_RUNS = 20
+const TYPICAL_PERCENTILE = 95
 
-/** Money in millionths; the executor's floating-point cost is rounded once, here, and exact from then on. */
+/** Money in millionths; the executor's floating-point cost is rounded once, here. */
 export const toMicros = (money: number): number => Math.round(money * 1_000_000)
 
-/** Money in whole units, from millionths. */
+/** Converts millionths to whole money. */
 export const fromMicros = (micros: number): number => micros / 1_000_000
 
 /**
- * What to set aside for a run: the larger of its stated maximum and the p95 of its predecessors (newest first), or the
- * default where neither is known.
+ * The reserve of a run: the larger of its stated maximum and the p95 of previous runs (newest first), or the default
+ * when neither is known.
  */
 export function reserveFor(statedMax: number | null, lastUsages: readonly number[], defaultReserve: number): number {
-  const sorted = lastUsages.slice(0, USUAL_RUNS).sort((a, b) => a - b)
-  const rank = Math.ceil((sorted.length * USUAL_SHARE_PERCENT) / 100)
-  const usual = sorted[rank - 1] ?? null
-  if (statedMax === null) return usual ?? defaultReserve
-  return usual === null ? statedMax : Math.max(statedMax, usual)
+  const sorted = lastUsages.slice(0, TYPICAL_RUNS).sort((a, b) => a - b)
+  const rank = Math.ceil((sorted.length * TYPICAL_PERCENTILE) / 100)
+  const typical = sorted[rank - 1] ?? null
+  if (statedMax === null) return typical ?? defaultReserve
+  return typical === null ? statedMax : Math.max(statedMax, typical)
 }
 
 /**
- * What to set aside for a run under a budget. Its predecessors count no more than the whole budget: after one run that used
- * more, no other could ever start again. What a run states itself is believed.
+ * The reserve of a run under a budget. Previous runs count at most the whole budget, or one run that used more would
+ * block all later ones. A stated maximum is used as it is.
  */
 export function reserveUnder(
   { amount, defaultReserve }: Pick<Budget, 'amount' | 'defaultReserve'>,
@@ -83,16 +83,16 @@ export function reserveUnder(
 }
 
 /**
- * What may still be set aside; never below nothing, even after a run used more than was set aside for it. Of a budget that
- * stands still there is nothing, whatever it has used.
+ * The amount that can still be reserved: at least 0, even after a run used more than its reserve, and 0 while the
+ * budget is paused.
  */
-export const remaining = (budget: Pick<Budget, 'amount' | 'pausedAt'>, use: BudgetUse): number =>
-  budget.pausedAt === null ? Math.max(0, budget.amount - use.spent - use.reserved) : 0
+export const remaining = (budget: Pick<Budget, 'amount' | 'pausedAt'>, usage: BudgetUsage): number =>
+  budget.pausedAt === null ? Math.max(0, budget.amount - usage.spent - usage.reserved) : 0
 
-/** One budget that applies to a run, with the use of its current period and what the run would set aside. */
+/** A budget that applies to a run, with its usage in the current period and the run's reserve. */
 export interface BudgetFacts {
   readonly budget: Budget
-  readonly use: BudgetUse
+  readonly usage: BudgetUsage
   readonly reserve: number
 }
 
@@ -102,34 +102,37 @@ export type BudgetDecision =
       readonly kind: 'closed'
       readonly budgetId: BudgetId
       readonly action: BudgetAction
-      /** When the period ends and the budget is whole again. Null: when a person lets it go on. */
+      /** The end of the period; null when the budget is paused until it is resumed. */
       readonly until: Instant | null
       readonly why: Why
     }
 
-/** The strictest action wins: work that one budget would skip must not wait in the queue for another. */
+/** The strictest action wins: a run that one budget would skip must not be queued because of another. */
 export const STRICTNESS: Record<BudgetAction, number> = { pause: 2, skip: 1, queue: 0 }
 
 /**
- * Decides whether a run may use what it needs. All its budgets must have room; of those that have none the strictest
- * speaks, then the one with the smallest share left, then the first.
+ * Decides whether all budgets of a run have room. Among those without room the strictest action decides, then the
+ * smallest remaining share, then the order.
  */
 export function decideBudget(facts: readonly BudgetFacts[], now: Instant): BudgetDecision {
   const [closed] = facts
-    .filter(({ budget, use, reserve }) => !hasRoom(remaining(budget, use), reserve))
-    .sort((a, b) => STRICTNESS[b.budget.onExceed] - STRICTNESS[a.budget.onExceed] || shareLeft(a) - shareLeft(b))
+    .filter(({ budget, usage, reserve }) => !hasRoom(remaining(budget, usage), reserve))
+    .sort(
+      (a, b) =>
+        STRICTNESS[b.budget.onExceed] - STRICTNESS[a.budget.onExceed] || remainingFraction(a) - remainingFraction(b),
+    )
   if (closed === undefined) return { kind: 'open' }
-  const { budget, use, reserve } = closed
+  const { budget, usage, reserve } = closed
   const until = budget.pausedAt === null ? periodBounds(budget.period, budget.timezone, now).end : null
   const evidence = {
     budget: budget.id,
-    remaining: remaining(budget, use),
-    unit: unitWord(budget.unit),
-    until: untilWord(until),
+    remaining: remaining(budget, usage),
+    unit: budgetUnitText(budget.unit),
+    until: budgetUntilText(until),
     reserve,
     amount: budget.amount,
-    spent: use.spent,
-    reserved: use.reserved,
+    spent: usage.spent,
+    reserved: usage.reserved,
   }
   return {
     kind: 'closed',
@@ -140,28 +143,30 @@ export function decideBudget(facts: readonly BudgetFacts[], now: Instant): Budge
   }
 }
 
-/** How sentences name what a budget counts. */
-export const unitWord = (unit: BudgetUnit): string => (unit === 'money' ? 'millionths' : unit)
+/** The unit of a budget in reason sentences. */
+export const budgetUnitText = (unit: BudgetUnit): string => (unit === 'money' ? 'millionths' : unit)
 
-/** How sentences say when a budget has room again. */
-export const untilWord = (until: Instant | null): string =>
-  until === null ? 'somebody resumes it' : formatInstant(until)
+/** When a budget has room again, as text after "until". */
+export const budgetUntilText = (until: Instant | null): string =>
+  until === null ? 'it is resumed' : formatInstant(until)
 
-/** A budget that is used up is closed even to a run of which nothing is expected: it would spend what is not there. */
+/** An exhausted budget is closed even to a run with a reserve of 0, because the run would overspend it. */
 export const hasRoom = (left: number, reserve: number): boolean => left > 0 && left >= reserve
 
-/** Of a budget of nothing, nothing is left. */
-const shareLeft = ({ budget, use }: BudgetFacts): number =>
-  budget.amount > 0 ? remaining(budget, use) / budget.amount : 0
+const remainingFraction = ({ budget, usage }: BudgetFacts): number =>
+  budget.amount > 0 ? remaining(budget, usage) / budget.amount : 0
 
-/** The use of a period once a run has been given what it set aside. */
-export const reserve = (use: BudgetUse, amount: number): BudgetUse => ({ ...use, reserved: use.reserved + amount })
+/** The usage of a period after a run reserved its amount. */
+export const addReserve = (usage: BudgetUsage, amount: number): BudgetUsage => ({
+  ...usage,
+  reserved: usage.reserved + amount,
+})
 
 /**
- * The use of a period once a run has reported. What it really used counts, even above what it set aside; a run that will
- * never report (null: its lease lapsed) gives everything back.
+ * The usage of a period after a run reported. The actual amount counts, even above the reserve; a run that never
+ * reports (null: its lease expired) returns its whole reserve.
  */
-export const settle = (
-  use: BudgetUse,
+export const settleUsage = (
+  usage: BudgetUsage,
   run: { readonly reserved: number; readonly actual: number | null },
-): BudgetUse => ({ spent: use.spent + (run.actual ?? 0), reserved: Math.max(0, use.reserved - run.reserved) })
+): BudgetUsage => ({ spent: usage.spent + (run.actual ?? 0), reserved: Math.max(0, usage.reserved - run.reserved) })

@@ -1,31 +1,30 @@
-import { isDeeper } from '../../core/json.ts'
-import { MAX_DEPTH } from '../../core/json-shape.ts'
+import { isDeeperThan, MAX_DEPTH } from '../json.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
-import type { HeardMessage } from '../../core/channel/channel.ts'
+import type { ReceivedChannelMessage } from './channel.ts'
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 const PATH = /^body(?:\.[^.\s]+)+$/
 
-/** What is wrong with a template of a hook, or null. */
+/** The flaw of a hook template; null when it is valid. */
 export function templateFlaw(text: string): string | null {
   for (const found of text.matchAll(PLACEHOLDER)) {
     const name = (found[1] ?? '').trim()
-    if (!PATH.test(name)) return `has a template that stands for nothing: {{${name}}}`
+    if (!PATH.test(name)) return `has an unknown placeholder: {{${name}}}`
   }
   return null
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Fills a template from the body of a request. What the body does not have, or what is no plain value, is a flaw. */
-function fill(field: string, template: string, body: Fields): Parsed<string> {
+/** Fills a template from the body of a request. Missing and non-scalar values are flaws. */
+function fillHookTemplate(field: string, template: string, body: Fields): Parsed<string> {
   const flaws: Flaw[] = []
   const text = template.replaceAll(PLACEHOLDER, (_, name: string) => {
     const path = name.trim().split('.').slice(1)
     const value = path.reduce<unknown>(stepInto, body)
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value)
     if (field === 'text' && value !== undefined && value !== null) return JSON.stringify(value)
-    flaws.push({ field: path.join('.'), value, message: `is missing; the hook's ${field} is made from it` })
+    flaws.push({ field: path.join('.'), value, message: `is missing; the template of the hook's ${field} uses it` })
     return ''
   })
   return flaws.length > 0 ? flawed(flaws) : parsed(text)
@@ -34,34 +33,34 @@ function fill(field: string, template: string, body: Fields): Parsed<string> {
 const stepInto = (value: unknown, step: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Fields)[step] : undefined
 
-/** Longer bodies are not laid out in lines: the blanks before each would be many times the body. */
-const LONGEST_LAID_OUT = 10_000
+/** Longer bodies are not indented, because the whitespace could exceed the body many times. */
+const MAX_INDENTED_LENGTH = 10_000
 
-function written(body: Fields): string {
+function bodyAsText(body: Fields): string {
   const text = JSON.stringify(body)
-  return text.length > LONGEST_LAID_OUT ? text : JSON.stringify(body, null, 2)
+  return text.length > MAX_INDENTED_LENGTH ? text : JSON.stringify(body, null, 2)
 }
 
-const LONGEST_PEER = 300
-const LONGEST_MESSAGE_ID = 512
+const MAX_PEER_LENGTH = 300
+const MAX_MESSAGE_ID_LENGTH = 512
 
-/** The id that a sender gives its message, if it gives one that can be one. */
+/** The message id in the body, if it has a valid one. */
 function messageIdIn({ message_id: id }: Fields): string | null {
-  const isOne = typeof id === 'string' && id !== '' && id.length <= LONGEST_MESSAGE_ID && !id.includes('\u0000')
+  const isOne = typeof id === 'string' && id !== '' && id.length <= MAX_MESSAGE_ID_LENGTH && !id.includes('\u0000')
   return isOne ? id : null
 }
 
 /**
- * Makes a message of a request to a hook. Without a template of its own the message is the field `text` of the body, or,
- * where there is none, the body itself.
+ * Converts a request to a hook into a message. Without a template the text is the field `text` of the body, or the
+ * whole body if it has none.
  */
 export function readHookBody(
   body: unknown,
   of: { readonly id: string; readonly session: string; readonly text: string | null },
-): Parsed<HeardMessage> {
+): Parsed<ReceivedChannelMessage> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return flawed({ field: '', value: undefined, message: 'the body must be an object', allowed: 'a JSON object' })
-  if (isDeeper(body, MAX_DEPTH))
+  if (isDeeperThan(body, MAX_DEPTH))
     return flawed({
       field: '',
       value: undefined,
@@ -69,12 +68,12 @@ export function readHookBody(
       allowed: `${MAX_DEPTH} levels`,
     })
   const fields = body as Fields
-  const said = typeof fields['text'] === 'string' ? fields['text'] : written(fields)
-  const text = of.text === null ? parsed(said) : fill('text', of.text, fields)
-  const peer = fill('session', of.session, fields)
+  const defaultText = typeof fields['text'] === 'string' ? fields['text'] : bodyAsText(fields)
+  const text = of.text === null ? parsed(defaultText) : fillHookTemplate('text', of.text, fields)
+  const peer = fillHookTemplate('session', of.session, fields)
   const flaws = [...(text.ok ? [] : text.flaws), ...(peer.ok ? [] : peer.flaws)]
-  if (peer.ok && (peer.value.trim() === '' || peer.value.length > LONGEST_PEER || peer.value.includes('\u0000')))
-    flaws.push({ field: 'session', value: undefined, message: `is empty or longer than ${LONGEST_PEER} characters` })
+  if (peer.ok && (peer.value.trim() === '' || peer.value.length > MAX_PEER_LENGTH || peer.value.includes('\u0000')))
+    flaws.push({ field: 'session', value: undefined, message: `is empty or longer than ${MAX_PEER_LENGTH} characters` })
   if (text.ok && text.value.trim() === '') flaws.push({ field: 'text', value: undefined, message: 'is empty' })
   if (flaws.length > 0 || !text.ok || !peer.ok) return flawed(flaws)
   return parsed({

@@ -2,8 +2,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, formatInstant, later, type Insta
 import { because, type Why } from '../reasons.ts'
 
 /**
- * How often a message is tried. The ladder is short at first, for a receiver that restarts, and then long: ten tries
- * take about eight hours, so an outage that begins in the evening can be over before anything is disabled or lost.
+ * The retry schedule of deliveries. Waits are short at first, for a receiver that restarts, and long later: ten tries
+ * take about 8 hours, so an outage that begins in the evening can end before anything is disabled or lost.
  */
 export const DELIVERY_TRIES = {
   ladderMs: [
@@ -17,37 +17,37 @@ export const DELIVERY_TRIES = {
     2 * HOUR_MS,
     4 * HOUR_MS,
   ],
-  /** Each wait is shortened or lengthened by up to this share, so that held messages do not all come back at once. */
+  /** Each wait varies by up to this fraction, so that held messages are not all retried at once. */
   jitter: 0.25,
-  /** One try may take this long. */
+  /** The time limit of one try. */
   timeoutMs: 10 * SECOND_MS,
-  /** A saved target is disabled after this many failures in a row, whichever messages they were. */
+  /** A saved target is disabled after this many consecutive failures across its messages. */
   maxFailuresInARow: 10,
-  /** A callback of its own gets this many tries. */
+  /** The maximum number of tries for the callback of a task. */
   maxCallbackTries: 10,
-  /** A message that a healthy target refuses again and again is given up: it would keep its run for ever. */
+  /** A message that a working target keeps refusing is given up, because it would keep its run stored forever. */
   maxMessageTries: 30,
-  /** A receiver may ask for a later try, but not beyond this. */
+  /** The maximum Retry-After of a receiver that is respected. */
   maxRetryAfterMs: DAY_MS,
 } as const
 
 export interface FailedTry {
   readonly kind: 'target' | 'adhoc'
   readonly target: string
-  /** Tries of this message since it was made or the target was enabled again, the failed one included. */
+  /** Tries of this message since it was created or the target was enabled again, including the failed one. */
   readonly tries: number
-  /** Failures of the target in a row, the failed try included. */
+  /** Consecutive failures of the target, including the failed try. */
   readonly failuresInARow: number
   readonly now: Instant
   /** In [0, 1), so that a test can pin the jitter. */
   readonly random: number
-  /** What the receiver asked for. */
+  /** The receiver's Retry-After. */
   readonly retryAfterMs?: number
 }
 
 export type NextTry =
   | { readonly kind: 'retry'; readonly retryAt: Instant; readonly why: Why }
-  /** The target is switched off; this message and all others for it are held until it is enabled. */
+  /** The target is disabled; its messages are held until it is enabled. */
   | { readonly kind: 'disable_target'; readonly why: Why }
   | { readonly kind: 'give_up'; readonly why: Why }
 
@@ -73,12 +73,15 @@ function waitAfter(failed: FailedTry): number {
   const { ladderMs, jitter, maxRetryAfterMs } = DELIVERY_TRIES
   const step = ladderMs[Math.min(Math.max(failed.tries, 1), ladderMs.length) - 1] ?? DAY_MS
   const wait = Math.round(step * (1 + jitter * (2 * failed.random - 1)))
-  const asked = Math.min(Math.max(failed.retryAfterMs ?? 0, 0), maxRetryAfterMs)
-  return Math.max(wait, asked)
+  const requested = Math.min(Math.max(failed.retryAfterMs ?? 0, 0), maxRetryAfterMs)
+  return Math.max(wait, requested)
 }
 
-/** What receivers recognise a repeated message by: it depends on the delivery alone, so every try sends the same. */
+/**
+ * The key by which receivers recognize a repeated message; it depends only on the delivery, so every try sends the
+ * same.
+ */
 export const deliveryIdempotencyKey = (deliveryId: string): string => `msg_${deliveryId}`
 
-/** What is delivered of an output. */
-export const DELIVERED_OUTPUT_BYTES = 1_048_576
+/** The maximum delivered size of an output. */
+export const MAX_DELIVERED_OUTPUT_BYTES = 1_048_576

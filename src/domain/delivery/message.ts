@@ -1,35 +1,37 @@
 import type { OrgId, RunId, SessionKey } from '../ids.ts'
-import type { TargetKind, TargetSettings } from '../../core/delivery/target-kinds.ts'
+import type { TargetKind, TargetSettings } from './target-kinds.ts'
 
-/** What is sent: an envelope or a task, or the JSON of one that was stored. Kinds for people write a letter of it. */
-export type OutBody = object | string
+/**
+ * The body of an outgoing message: an envelope or a task, or its stored JSON. Targets for people render a text of it.
+ */
+export type MessageBody = object | string
 
-/** What is sent, as JSON. */
-export const jsonOf = (body: OutBody): string => (typeof body === 'string' ? body : JSON.stringify(body))
+/** The body as JSON. */
+export const bodyJson = (body: MessageBody): string => (typeof body === 'string' ? body : JSON.stringify(body))
 
-/** Something that is sent to a receiver, the same on every try but for its time and signature. */
-export interface OutMessage {
-  /** What receivers recognise a repetition by. */
+/** An outgoing message; every try is the same except for its time and signature. */
+export interface OutgoingMessage {
+  /** Identifies repeated deliveries for the receiver. */
   readonly id: string
-  /** How it is carried. A callback goes as a webhook does. */
+  /** The transport. A callback uses the webhook transport. */
   readonly kind: TargetKind
   readonly orgId: OrgId
   readonly url: string
-  /** What its target was set up with; empty for a callback. */
+  /** The settings of the target; empty for a callback. */
   readonly settings: TargetSettings
-  readonly body: OutBody
+  readonly body: MessageBody
   readonly headers: Readonly<Record<string, string>>
-  /** Each signs it; while a secret is being changed there are two. */
+  /** The signing secrets; two while a secret is rotated. */
   readonly secrets: readonly string[]
-  /** Who chose the address: a person for a target, or a program for one task. */
+  /** Whether the address is a task's callback or a saved target's. */
   readonly purpose: 'callback' | 'webhook'
-  /** The trace its run belongs to. */
+  /** The trace of its run. */
   readonly trace?: string | null
-  /** The run it is the result of, and its session; null for an alert or a digest. */
+  /** The run whose result it is, with its session; null for an alert or a digest. */
   readonly run?: { readonly id: string; readonly sessionKey: string | null } | null
 }
 
-/** Why a try failed, for programs. */
+/** Machine-readable reasons why a try failed. */
 export const TRY_ERRORS = [
   'http',
   'refused',
@@ -43,7 +45,7 @@ export const TRY_ERRORS = [
 ] as const
 export type TryError = (typeof TRY_ERRORS)[number]
 
-/** What came of one try. */
+/** The result of one try. */
 export type TryOutcome =
   | { readonly ok: true; readonly statusCode: number | null }
   | {
@@ -51,22 +53,22 @@ export type TryOutcome =
       readonly statusCode: number | null
       readonly error: TryError
       readonly message: string
-      /** What the receiver asked for. */
+      /** The receiver's Retry-After. */
       readonly retryAfterMs?: number | undefined
     }
 
-/** Sends a message once. Null: it was stopped, and nobody knows whether it arrived. */
-export type Post = (message: OutMessage, signal: AbortSignal) => Promise<TryOutcome | null>
+/** Sends a message once; null when it was stopped and it is unknown whether the message arrived. */
+export type SendOnce = (message: OutgoingMessage, signal: AbortSignal) => Promise<TryOutcome | null>
 
-/** Who a chat message is for: the conversation of a session, or a person or group in a channel. */
-export type SpeakTo = { readonly session: SessionKey } | { readonly channel: string; readonly to: string }
+/** The destination of a chat message: the chat of a session, or a recipient in a channel. */
+export type ChatDestination = { readonly session: SessionKey } | { readonly channel: string; readonly to: string }
 
 /** A message to a chat. */
-export interface Speech {
+export interface OutgoingChatMessage {
   readonly orgId: OrgId
-  readonly to: SpeakTo
-  /** Empty: what stands for an answer is cleared. */
+  readonly to: ChatDestination
+  /** Empty: only the indicators are cleared. */
   readonly text: string
-  /** The run whose answer it is; what shows that it is at work goes. */
+  /** The run that it answers, whose indicators are cleared. */
   readonly runId: RunId | null
 }

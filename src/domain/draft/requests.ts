@@ -1,4 +1,4 @@
-/** Languages that an answer can be told to be in, by what they are called in English. */
+/** The supported languages of answers by English name, with their most common words. */
 const LANGUAGES = {
   English: { words: 'the and of to in is for with that this are on be was it not your you from have', zh: '英语' },
   German: { words: 'der die und das ist nicht mit von ein eine den im zu auf für dem sie des sich auch', zh: '德语' },
@@ -12,58 +12,58 @@ const LANGUAGES = {
   Korean: { words: '', zh: '韩语' },
 } as const
 
-export type Language = keyof typeof LANGUAGES
+export type AnswerLanguage = keyof typeof LANGUAGES
 
-/** Every language by its name in English. */
-const LANGUAGE_NAMES = Object.keys(LANGUAGES) as readonly Language[]
+/** The English names of the supported languages. */
+const LANGUAGE_NAMES = Object.keys(LANGUAGES) as readonly AnswerLanguage[]
 
-const SPACED = LANGUAGE_NAMES.filter((name) => LANGUAGES[name].words !== '').map(
+const WORD_LANGUAGES = LANGUAGE_NAMES.filter((name) => LANGUAGES[name].words !== '').map(
   (name) => [name, new Set(LANGUAGES[name].words.split(' '))] as const,
 )
 
-/** Fewer words than these say nothing about their language. */
-const FEWEST_WORDS = 6
-/** The share of words that must be among the commonest of a language; of two languages the winner needs a lead. */
-const LEAST_SHARE = 0.12
-const LEAD = 1.4
+/** Texts with fewer words are too short to detect their language. */
+const MIN_WORDS = 6
+/** The minimum share of words that are common in a language, and the lead required over the second language. */
+const MIN_COMMON_SHARE = 0.12
+const MIN_LEAD = 1.4
 
-const share = (text: string, letters: RegExp): number => {
+const letterShare = (text: string, letters: RegExp): number => {
   const all = text.match(/\p{L}/gu)?.length ?? 0
   return all === 0 ? 0 : (text.match(letters)?.length ?? 0) / all
 }
 
 /**
- * The language of a text, by its script and its commonest words. Null: it is too short, mixed, or in a language that is
- * not among ours, and nobody guesses.
+ * Detects the language of a text by its script and most common words. Null if the text is too short, mixed or in an
+ * unsupported language.
  */
-export function languageOfText(text: string): Language | null {
-  if (share(text, /[\p{Script=Hiragana}\p{Script=Katakana}]/gu) > 0.15) return 'Japanese'
-  if (share(text, /\p{Script=Hangul}/gu) > 0.3) return 'Korean'
-  if (share(text, /\p{Script=Han}/gu) > 0.3) return 'Chinese'
+export function languageOfText(text: string): AnswerLanguage | null {
+  if (letterShare(text, /[\p{Script=Hiragana}\p{Script=Katakana}]/gu) > 0.15) return 'Japanese'
+  if (letterShare(text, /\p{Script=Hangul}/gu) > 0.3) return 'Korean'
+  if (letterShare(text, /\p{Script=Han}/gu) > 0.3) return 'Chinese'
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? []
-  if (words.length < FEWEST_WORDS) return null
-  const found = SPACED.map(
+  if (words.length < MIN_WORDS) return null
+  const found = WORD_LANGUAGES.map(
     ([name, common]) => [name, words.filter((word) => common.has(word)).length / words.length] as const,
   ).toSorted(([, a], [, b]) => b - a)
   const [first, second] = found
-  if (first === undefined || first[1] < LEAST_SHARE) return null
-  return second !== undefined && first[1] < second[1] * LEAD ? null : first[0]
+  if (first === undefined || first[1] < MIN_COMMON_SHARE) return null
+  return second !== undefined && first[1] < second[1] * MIN_LEAD ? null : first[0]
 }
 
-/** The language in which something about a text is said: Chinese to whoever writes Chinese. */
-export const spokenIn = (text: string): 'en' | 'zh' => (share(text, /\p{Script=Han}/gu) > 0.3 ? 'zh' : 'en')
+/** The language of notes about a text: Chinese for Chinese texts, otherwise English. */
+export const noteLanguageOf = (text: string): 'en' | 'zh' => (letterShare(text, /\p{Script=Han}/gu) > 0.3 ? 'zh' : 'en')
 
-/** What somebody wanted otherwise after an answer: no question of its own, but a wish about the one before. */
-export interface Wish {
+/** A request to change the previous answer, as opposed to a new question. */
+export interface ChangeRequest {
   readonly kind: 'length' | 'language' | 'format' | 'tone' | 'content'
-  /** The wish, in words that mean something without the answer it was about; null: only with it. */
+  /** The request as a self-contained sentence; null if it only makes sense with the previous answer. */
   readonly text: string | null
-  /** Of a length that was compared: which way it was to go. */
-  readonly towards?: 'shorter' | 'longer'
+  /** The direction of a relative length. */
+  readonly direction?: 'shorter' | 'longer'
 }
 
-/** Nobody corrects in more words; what is longer is a question of its own. */
-const LONGEST = 120
+/** Longer messages are new questions, not change requests. In characters. */
+const MAX_REQUEST_LENGTH = 120
 
 const LEAD_IN =
   /^(?:(?:ok(?:ay)?|thanks|thank you|great|good|nice|perfect|now|and|but|again|please|pls|can you|could you|would you|i (?:want|need|would like) (?:it|this)|do (?:it|that|this)|the same|same|make (?:it|that|this)|keep it|give (?:it to )?me|say it|write it|answer|reply|rewrite(?: it)?)\b[\s,:–-]*)+/iu
@@ -71,11 +71,11 @@ const LEAD_OUT = /(?:[\s,]*\b(?:please|pls|thanks|thank you|this time|from now o
 const LEAD_IN_ZH = /^(?:请|麻烦|能不能|可以|好的?|谢谢|那|再|然后|但是?|，|,|\s)+/u
 const LEAD_OUT_ZH = /(?:吧|呢|啊|谢谢|，|,|\s)+$/u
 
-/** A question about the answer is a wish about it; every other question is one of its own. */
-const ASKED_FOR = /^\s*(?:please )?(?:can|could|would) you\b|^\s*(?:能不能|可以)/iu
+/** A question of this form is a change request; every other question is a new one. */
+const POLITE_QUESTION = /^\s*(?:please )?(?:can|could|would) you\b|^\s*(?:能不能|可以)/iu
 
-/** A wish without the courtesies around it. */
-function plain(text: string): string {
+/** A message without polite phrases around the request. */
+function withoutPoliteness(text: string): string {
   const bare = text.trim().replace(/[.!?。！？]+$/u, '')
   return bare.replace(LEAD_IN, '').replace(LEAD_OUT, '').replace(LEAD_IN_ZH, '').replace(LEAD_OUT_ZH, '').trim()
 }
@@ -102,45 +102,49 @@ const CONTENT =
 const CONTENT_ZH =
   /^(?:不要|别|去掉|删掉|只要|只看|只列|只说|加上|加入|还要|也要|包括|忽略|重点|突出|按.{1,12}(?:排序|分组|排列))\S*/u
 
-/** The wish in a message; null: it asks for something of its own. */
-export function wishIn(message: string): Wish | null {
-  if (message.length > LONGEST || message.includes('\n') || (/[?？]\s*$/u.test(message) && !ASKED_FOR.test(message)))
+/** The change request in a message; null if the message is a new question. */
+export function changeRequestIn(message: string): ChangeRequest | null {
+  if (
+    message.length > MAX_REQUEST_LENGTH ||
+    message.includes('\n') ||
+    (/[?？]\s*$/u.test(message) && !POLITE_QUESTION.test(message))
+  )
     return null
-  const said = plain(message)
-  if (said === '') return null
-  const language = languageIn(said)
-  if (language !== null) return { kind: 'language', text: inLanguage(language, spokenIn(message)) }
-  if (SHORTER.test(said) || SHORTER_ZH.test(said)) return { kind: 'length', text: null, towards: 'shorter' }
-  if (LONGER.test(said) || LONGER_ZH.test(said)) return { kind: 'length', text: null, towards: 'longer' }
-  const text = sentence(said)
-  if (MEASURED.test(said) || MEASURED_ZH.test(said)) return { kind: 'length', text }
-  if (SHAPE.test(said) || SHAPE_ZH.test(said)) return { kind: 'format', text }
-  if (TONE.test(said) || TONE_ZH.test(said)) return { kind: 'tone', text }
-  return CONTENT.test(said) || CONTENT_ZH.test(said) ? { kind: 'content', text } : null
+  const request = withoutPoliteness(message)
+  if (request === '') return null
+  const language = requestedLanguage(request)
+  if (language !== null) return { kind: 'language', text: languageInstruction(language, noteLanguageOf(message)) }
+  if (SHORTER.test(request) || SHORTER_ZH.test(request)) return { kind: 'length', text: null, direction: 'shorter' }
+  if (LONGER.test(request) || LONGER_ZH.test(request)) return { kind: 'length', text: null, direction: 'longer' }
+  const text = asSentence(request)
+  if (MEASURED.test(request) || MEASURED_ZH.test(request)) return { kind: 'length', text }
+  if (SHAPE.test(request) || SHAPE_ZH.test(request)) return { kind: 'format', text }
+  if (TONE.test(request) || TONE_ZH.test(request)) return { kind: 'tone', text }
+  return CONTENT.test(request) || CONTENT_ZH.test(request) ? { kind: 'content', text } : null
 }
 
 const IN_LANGUAGE = /^(?:(?:but|all) )?(?:in|into|to|translate (?:it |this |that )?(?:in)?to) (\p{L}+)$/iu
 const IN_LANGUAGE_ZH = /^(?:用|以|改用|换成|翻译成|译成|翻成)(.{1,5}?)(?:回答|写|说|输出)?$/u
-const ZH_NAMES = new Map<string, Language>([
+const ZH_NAMES = new Map<string, AnswerLanguage>([
   ...LANGUAGE_NAMES.map((name) => [LANGUAGES[name].zh, name] as const),
   ...LANGUAGE_NAMES.map((name) => [LANGUAGES[name].zh.replace('语', '文'), name] as const),
   ['汉语', 'Chinese'],
   ['简体中文', 'Chinese'],
 ])
 
-function languageIn(said: string): Language | null {
-  const english = IN_LANGUAGE.exec(said)?.[1]?.toLowerCase()
+function requestedLanguage(request: string): AnswerLanguage | null {
+  const english = IN_LANGUAGE.exec(request)?.[1]?.toLowerCase()
   if (english !== undefined) return LANGUAGE_NAMES.find((name) => name.toLowerCase() === english) ?? null
-  const chinese = IN_LANGUAGE_ZH.exec(said)?.[1]
+  const chinese = IN_LANGUAGE_ZH.exec(request)?.[1]
   return chinese === undefined ? null : (ZH_NAMES.get(chinese) ?? null)
 }
 
-/** What is asked of an answer that has to be in a language. */
-export const inLanguage = (language: Language, spoken: 'en' | 'zh'): string =>
-  spoken === 'zh' ? `用${LANGUAGES[language].zh}回答。` : `Answer in ${language}.`
+/** The instruction to answer in a language. */
+export const languageInstruction = (language: AnswerLanguage, noteLanguage: 'en' | 'zh'): string =>
+  noteLanguage === 'zh' ? `用${LANGUAGES[language].zh}回答。` : `Answer in ${language}.`
 
-/** Words as a sentence of their own. */
-function sentence(said: string): string {
-  const [first = ''] = said
-  return `${first.toUpperCase()}${said.slice(first.length)}${spokenIn(said) === 'zh' ? '。' : '.'}`
+/** A text as a sentence: capitalized and with a period. */
+function asSentence(request: string): string {
+  const [first = ''] = request
+  return `${first.toUpperCase()}${request.slice(first.length)}${noteLanguageOf(request) === 'zh' ? '。' : '.'}`
 }

@@ -1,64 +1,70 @@
-import type { SaidWish, Thread } from '../../core/draft/thread.ts'
-import { inLanguage, type Language, languageOfText, spokenIn } from './requests.ts'
+import type { ThreadRequest, Thread } from './thread.ts'
+import { languageInstruction, type AnswerLanguage, languageOfText, noteLanguageOf } from './requests.ts'
 
 export const REQUIREMENT_KINDS = ['format', 'length', 'language', 'tone', 'content'] as const
 export type RequirementKind = (typeof REQUIREMENT_KINDS)[number]
 
-/** Something that answers have to be like, as it would be told to an agent. */
+/** A requirement for answers, as an instruction to an agent. */
 export interface Requirement {
-  /** By which it is chosen: of what is seen in the answer its kind, of what was said `wish-1` and so on. */
+  /** The id by which it is selected: its kind if derived from the answer, otherwise `wish-1` and so on. */
   readonly id: string
   readonly kind: RequirementKind
   readonly text: string
-  /** What somebody said; null: it is seen in the answer. */
+  /** The message that asked for it; null if it is derived from the answer. */
   readonly said: string | null
   readonly runId: string
-  /** Whether it is asked for unless somebody decides otherwise. */
+  /** Whether it is selected by default. */
   readonly taken: boolean
 }
 
-/** What made an answer good, as far as that can be seen and was said: no model is asked. */
+/** The requirements of a good answer, derived from the answer and the messages. Calls no model. */
 export function requirementsOf(thread: Thread): readonly Requirement[] {
   const { runId, answer } = thread.answered
-  const spoken = spokenIn(thread.prompt)
-  const wanted = new Set(thread.before.filter(({ wish }) => wish.text !== null).map(({ wish }) => wish.kind))
-  const seen = traitSentences(traitsOf(answer), { prompt: thread.prompt, spoken })
-    .filter(({ kind }) => !wanted.has(kind))
+  const noteLanguage = noteLanguageOf(thread.prompt)
+  const requestedKinds = new Set(
+    thread.before.filter(({ request: wish }) => wish.text !== null).map(({ request: wish }) => wish.kind),
+  )
+  const seen = traitSentences(traitsOf(answer), { prompt: thread.prompt, spoken: noteLanguage })
+    .filter(({ kind }) => !requestedKinds.has(kind))
     .map((trait) => ({ ...trait, id: trait.kind, said: null, runId }))
   const said = [
-    ...thread.before.map((one) => ({ one, taken: true, text: one.wish.text })),
-    ...thread.after.map((one) => ({ one, taken: false, text: one.wish.text ?? comparedText(one, spoken) })),
+    ...thread.before.map((one) => ({ one, taken: true, text: one.request.text })),
+    ...thread.after.map((one) => ({
+      one,
+      taken: false,
+      text: one.request.text ?? relativeLengthText(one, noteLanguage),
+    })),
   ].flatMap(({ one, taken, text }) => (text === null ? [] : [{ ...one, taken, text }]))
-  const wishes = said.map(({ wish, message, taken, text }, no) => ({
-    ...{ id: `wish-${no + 1}`, kind: wish.kind, text, said: message.text.trim(), runId: message.runId, taken },
+  const requested = said.map(({ request: wish, message, taken, text }, index) => ({
+    ...{ id: `wish-${index + 1}`, kind: wish.kind, text, said: message.text.trim(), runId: message.runId, taken },
   }))
   const kept = new Map<string, Requirement>()
-  for (const one of [...seen, ...wishes]) if (!kept.has(one.text)) kept.set(one.text, one)
+  for (const one of [...seen, ...requested]) if (!kept.has(one.text)) kept.set(one.text, one)
   return [...kept.values()]
 }
 
-type Spoken = 'en' | 'zh'
-type Trait = Pick<Requirement, 'kind' | 'text' | 'taken'>
+type NoteLanguage = 'en' | 'zh'
+type AnswerTrait = Pick<Requirement, 'kind' | 'text' | 'taken'>
 
 function traitSentences(
   { format, length, language }: AnswerTraits,
-  { prompt, spoken }: { readonly prompt: string; readonly spoken: Spoken },
-): readonly Trait[] {
-  const traits: Trait[] = []
-  if (format !== null) traits.push({ kind: 'format', text: formatText(format, spoken), taken: true })
+  { prompt, spoken: noteLanguage }: { readonly prompt: string; readonly spoken: NoteLanguage },
+): readonly AnswerTrait[] {
+  const traits: AnswerTrait[] = []
+  if (format !== null) traits.push({ kind: 'format', text: formatText(format, noteLanguage), taken: true })
   if (length !== null && format?.kind !== 'line')
-    traits.push({ kind: 'length', text: lengthText(length, spoken), taken: true })
-  // Who is asked in a language answers in it; only another one has to be asked for.
+    traits.push({ kind: 'length', text: lengthText(length, noteLanguage), taken: true })
+  // Agents answer in the language of the prompt, so only another language needs an instruction.
   if (language !== null)
     traits.push({
-      ...{ kind: 'language', text: inLanguage(language, spoken) },
-      taken: (languageOfText(prompt) ?? (spoken === 'zh' ? 'Chinese' : language)) !== language,
+      ...{ kind: 'language', text: languageInstruction(language, noteLanguage) },
+      taken: (languageOfText(prompt) ?? (noteLanguage === 'zh' ? 'Chinese' : language)) !== language,
     })
   return traits
 }
 
-function formatText(format: AnswerFormat, spoken: Spoken): string {
-  const isEnglish = spoken === 'en'
+function formatText(format: AnswerFormat, noteLanguage: NoteLanguage): string {
+  const isEnglish = noteLanguage === 'en'
   switch (format.kind) {
     case 'json':
       return isEnglish ? 'Answer with JSON only.' : '只用 JSON 回答。'
@@ -79,43 +85,43 @@ function formatText(format: AnswerFormat, spoken: Spoken): string {
   }
 }
 
-function lengthText({ count, unit }: NonNullable<AnswerTraits['length']>, spoken: Spoken): string {
-  const most = roomAround(count)
-  if (spoken === 'en') return `Use at most about ${most} ${unit}.`
-  return unit === 'words' ? `不超过约 ${most} 个词。` : `不超过约 ${most} 字。`
+function lengthText({ count, unit }: NonNullable<AnswerTraits['length']>, noteLanguage: NoteLanguage): string {
+  const limit = roundedLimit(count)
+  if (noteLanguage === 'en') return `Use at most about ${limit} ${unit}.`
+  return unit === 'words' ? `不超过约 ${limit} 个词。` : `不超过约 ${limit} 字。`
 }
 
-/** "Shorter" means something beside the answer before it; alone it is the length of the answer that came of it. */
-function comparedText({ wish, message }: SaidWish, spoken: Spoken): string {
+/** The instruction for a relative length: "shorter" becomes the length of the answer that followed. */
+function relativeLengthText({ request: wish, message }: ThreadRequest, noteLanguage: NoteLanguage): string {
   const { length } = traitsOf(message.answer)
-  if (length !== null && wish.towards === 'shorter') return lengthText(length, spoken)
-  if (wish.towards === 'longer') return spoken === 'en' ? 'Go into detail.' : '请写得详细。'
-  return spoken === 'en' ? 'Keep it short.' : '请简短。'
+  if (length !== null && wish.direction === 'shorter') return lengthText(length, noteLanguage)
+  if (wish.direction === 'longer') return noteLanguage === 'en' ? 'Go into detail.' : '请写得详细。'
+  return noteLanguage === 'en' ? 'Keep it short.' : '请简短。'
 }
 
-/** What an answer is made of, where that can be seen. */
+/** The format of an answer. */
 type AnswerFormat =
   | { readonly kind: 'json' | 'table' | 'code' | 'line' }
   | { readonly kind: 'bullets' | 'numbers'; readonly items: number }
 
-/** How an answer looks: what a later one has to look like to be as good. */
+/** The visible traits of an answer that later answers should have too. */
 interface AnswerTraits {
-  /** Null: paragraphs, which nobody has to be told. */
+  /** Null for paragraphs, which need no instruction. */
   readonly format: AnswerFormat | null
-  /** Null: it has no words that could be counted. */
+  /** Null if the answer has no words. */
   readonly length: { readonly count: number; readonly unit: 'words' | 'characters' } | null
-  readonly language: Language | null
+  readonly language: AnswerLanguage | null
 }
 
 const BULLET = /^\s*[-*•·–]\s+\S/u
 const NUMBER = /^\s*\d{1,3}[.)、]\s*\S/u
 const TABLE_RULE = /^\s*\|?[\s:|-]*-{2,}[\s:|-]*\|[\s:|-]*$/u
-/** A list is one when most of its lines are items; a heading and a closing word may stand around it. */
-const MOST = 0.5
-/** More words in one line than these are a paragraph. */
-const LONGEST_LINE = 25
+/** The minimum share of lines that are items in a list; the rest can be a heading or closing text. */
+const MIN_LIST_SHARE = 0.5
+/** The maximum number of words in a line; a longer one is a paragraph. */
+const MAX_LINE_WORDS = 25
 
-/** What can be seen of an answer without understanding it. */
+/** The format, length and language of an answer. */
 export function traitsOf(answer: unknown): AnswerTraits {
   if (typeof answer !== 'string')
     return { format: answer === null || answer === undefined ? null : { kind: 'json' }, length: null, language: null }
@@ -136,9 +142,9 @@ function formatOf(text: string): AnswerFormat | null {
     ['numbers', NUMBER],
   ] as const) {
     const items = lines.filter((line) => item.test(line)).length
-    if (items > 1 && items / lines.length >= MOST) return { kind, items }
+    if (items > 1 && items / lines.length >= MIN_LIST_SHARE) return { kind, items }
   }
-  return lines.length === 1 && (lengthOf(text)?.count ?? 0) <= LONGEST_LINE ? { kind: 'line' } : null
+  return lines.length === 1 && (lengthOf(text)?.count ?? 0) <= MAX_LINE_WORDS ? { kind: 'line' } : null
 }
 
 function isJson(text: string): boolean {
@@ -151,7 +157,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Words where they stand apart, else characters. */
+/** The length in words, or in characters for scripts without spaces. */
 function lengthOf(text: string): AnswerTraits['length'] {
   const written = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu)?.length ?? 0
   const words = text.match(/[\p{L}\p{N}]+(?:['’.,:-][\p{L}\p{N}]+)*/gu)?.length ?? 0
@@ -159,9 +165,9 @@ function lengthOf(text: string): AnswerTraits['length'] {
   return words === 0 ? null : { count: words, unit: 'words' }
 }
 
-/** A length to keep to: somewhat more than what was seen, as a number that people would say. */
-export function roomAround(count: number): number {
-  const wanted = count * 1.2
-  const step = wanted <= 50 ? 10 : wanted <= 200 ? 25 : wanted <= 1_000 ? 50 : 100
-  return Math.ceil(wanted / step) * step
+/** A length limit: 20 % above a count, rounded up to a round number. */
+export function roundedLimit(count: number): number {
+  const requestedKinds = count * 1.2
+  const step = requestedKinds <= 50 ? 10 : requestedKinds <= 200 ? 25 : requestedKinds <= 1_000 ? 50 : 100
+  return Math.ceil(requestedKinds / step) * step
 }

@@ -1,33 +1,33 @@
 import { hasRoom, STRICTNESS, type Budget } from '../budget/budget.ts'
-import { isUsedUp } from '../budget/budget-alerts.ts'
+import { isExhausted } from '../budget/budget-alerts.ts'
 import { periodBounds } from '../budget/budget-period.ts'
 import { instant, type Instant } from '../instant.ts'
 import type { ForecastDay } from './runs-per-day.ts'
 
-/** A budget as it stands at the start of a forecast. What runs in flight have set aside counts as used. */
+/** A budget at the start of a forecast. Reserves of active runs count as used. */
 export interface ForecastBudget extends Pick<Budget, 'amount' | 'period' | 'timezone' | 'onExceed' | 'pausedAt'> {
   readonly used: number
 }
 
-/** What a run of a source takes from one budget. */
-export interface Draw {
-  /** The position of the budget. */
+/** The usage of one budget by a run of a source. */
+export interface BudgetDraw {
+  /** The index of the budget. */
   readonly budget: number
   readonly use: number
-  /** What has to be left for a run to start. */
+  /** The amount that must be left for a run to start. */
   readonly reserve: number
 }
 
-/** Something that creates runs, as far as budgets limit it. */
+/** A source of runs that budgets limit, such as a schedule. */
 export interface LimitedSource {
-  /** Whether its runs are counted one by one; an average rate has fractions. */
+  /** Whether its number of runs is whole; an average rate is fractional. */
   readonly isWhole: boolean
-  /** How many of its runs may wait in the queue at once. */
+  /** The maximum number of its runs in the queue. */
   readonly maxWaiting: number
-  readonly draws: readonly Draw[]
+  readonly draws: readonly BudgetDraw[]
 }
 
-/** One period of a budget: what is used by its end, and what is held back then. */
+/** One period of a budget: the amounts used and held back by its end. */
 export interface LimitedPeriod {
   readonly start: Instant
   readonly end: Instant
@@ -35,22 +35,22 @@ export interface LimitedPeriod {
   readonly heldBack: number
 }
 
-/** Where a budget is going. */
-export interface BudgetCourse {
+/** The forecast of a budget. */
+export interface SimulatedBudget {
   readonly periods: readonly LimitedPeriod[]
-  /** When it first has no room. Null: not in the forecast. */
+  /** When it is first exhausted; null if not within the forecast. */
   readonly usedUpAt: Instant | null
-  /** Runs that it lets neither start nor wait, and those that still wait at the end. */
+  /** Runs that are refused, plus runs that still wait at the end. */
   readonly heldBackRuns: number
 }
 
-interface State {
+interface SimulatedBudgetState {
   readonly budget: ForecastBudget
   periods: { start: Instant; end: Instant; used: number; lost: number; waiting: number }[]
   left: number
-  /** How the stretch began. */
+  /** The state at the start of the interval. */
   before: { readonly left: number; readonly used: number }
-  /** What it refused in the stretch; null: nothing. */
+  /** The amount refused in the interval; null if none. */
   refused: number | null
   pausedAt: Instant | null
   usedUpAt: Instant | null
@@ -58,46 +58,50 @@ interface State {
   waitingRuns: number
 }
 
-/** Plays the runs of a forecast against the budgets, one stretch of time after the other. */
-export interface BudgetPlay {
-  /** How many of the wanted runs of each source start in the stretch, which lies inside one period of every budget. */
-  readonly next: (stretch: ForecastDay, wanted: readonly number[]) => readonly number[]
-  /** Of each source, the runs that have not started. */
+/** Simulates the runs of a forecast against budgets, one time interval after another. */
+export interface BudgetSimulation {
+  /** The number of runs of each source that start in an interval. It must be within one period of every budget. */
+  readonly next: (interval: ForecastDay, wanted: readonly number[]) => readonly number[]
+  /** The number of runs of each source that have not started. */
   readonly heldBack: () => readonly number[]
-  readonly courses: () => readonly BudgetCourse[]
+  readonly courses: () => readonly SimulatedBudget[]
 }
 
-/** Below this nothing of an average rate is left to share out. */
+/** The smallest fraction of a run that is still distributed. */
 const NEGLIGIBLE = 0.001
 
 /**
- * Counts what can run. A run starts when every budget it draws on has room for its reserve, as at picking; what has none is
- * lost under `skip` and `pause` and waits for the next period under `queue`. Inside a stretch the sources share evenly.
+ * Counts the runs that budgets allow. A run starts if every budget it draws on has room for its reserve, as when runs
+ * are picked. Otherwise it is lost with `skip` and `pause`, and waits for the next period with `queue`. Within an
+ * interval, budgets are shared in proportion to demand.
  */
-export function playBudgets(budgets: readonly ForecastBudget[], sources: readonly LimitedSource[]): BudgetPlay {
-  const states = budgets.map(begin)
+export function simulateBudgets(
+  budgets: readonly ForecastBudget[],
+  sources: readonly LimitedSource[],
+): BudgetSimulation {
+  const states = budgets.map(startState)
   const waiting = sources.map(() => 0)
   const lost = sources.map(() => 0)
   return {
-    next: (stretch, wanted) => {
-      for (const state of states) open(state, stretch.from)
-      const missing = sources.map((_, place) => (wanted[place] ?? 0) + (waiting[place] ?? 0))
-      const started = share(states, sources, missing)
-      for (const [place, source] of sources.entries()) {
-        const [unmet, waited] = [missing[place] ?? 0, waiting[place] ?? 0]
+    next: (interval, wanted) => {
+      for (const state of states) openInterval(state, interval.from)
+      const missing = sources.map((_, index) => (wanted[index] ?? 0) + (waiting[index] ?? 0))
+      const started = shareRoom(states, sources, missing)
+      for (const [index, source] of sources.entries()) {
+        const [unmet, waited] = [missing[index] ?? 0, waiting[index] ?? 0]
         if (unmet === 0) {
-          waiting[place] = 0
+          waiting[index] = 0
           continue
         }
-        const older = Math.max(0, waited - (started[place] ?? 0))
-        const held = hold(states, source, { older, newer: unmet - older, now: stretch.from })
-        waiting[place] = held.waiting
-        lost[place] = (lost[place] ?? 0) + held.lost
+        const older = Math.max(0, waited - (started[index] ?? 0))
+        const held = holdBackRuns(states, source, { older, newer: unmet - older, now: interval.from })
+        waiting[index] = held.waiting
+        lost[index] = (lost[index] ?? 0) + held.lost
       }
-      for (const state of states) close(state, stretch)
+      for (const state of states) closeInterval(state, interval)
       return started
     },
-    heldBack: () => lost.map((runs, place) => runs + (waiting[place] ?? 0)),
+    heldBack: () => lost.map((runs, index) => runs + (waiting[index] ?? 0)),
     courses: () =>
       states.map(({ periods, usedUpAt, lostRuns, waitingRuns }) => ({
         periods: periods.map(({ start, end, used, lost: gone, waiting: held }) => ({
@@ -109,13 +113,13 @@ export function playBudgets(budgets: readonly ForecastBudget[], sources: readonl
   }
 }
 
-const begin = (budget: ForecastBudget): State => ({
+const startState = (budget: ForecastBudget): SimulatedBudgetState => ({
   ...{ budget, periods: [], left: 0, before: { left: 0, used: 0 }, refused: null, lostRuns: 0, waitingRuns: 0 },
   ...{ pausedAt: budget.pausedAt, usedUpAt: budget.pausedAt },
 })
 
-/** Begins a stretch, and with it a period of the budget where the one before has ended. */
-function open(state: State, from: Instant): void {
+/** Starts an interval, and a new period of the budget if the previous one has ended. */
+function openInterval(state: SimulatedBudgetState, from: Instant): void {
   const { budget, periods } = state
   const current = periods.at(-1)
   if (current === undefined || from >= current.end) {
@@ -130,47 +134,51 @@ function open(state: State, from: Instant): void {
   state.waitingRuns = 0
 }
 
-/** Gives out what the budgets have room for, and takes it off what is missing. */
-function share(states: readonly State[], sources: readonly LimitedSource[], missing: number[]): readonly number[] {
+/** Starts as many of the missing runs as the budgets have room for. Updates `missing`. */
+function shareRoom(
+  states: readonly SimulatedBudgetState[],
+  sources: readonly LimitedSource[],
+  missing: number[],
+): readonly number[] {
   const started = sources.map(() => 0)
-  const give = (place: number, { draws, isWhole }: LimitedSource, wanted: number): number => {
-    const room = roomFor(states, draws)
-    const runs = Math.min(missing[place] ?? 0, wanted, isWhole ? Math.floor(room) : room)
-    take(states, draws, runs)
-    missing[place] = (missing[place] ?? 0) - runs
-    started[place] = (started[place] ?? 0) + runs
+  const give = (index: number, { draws, isWhole }: LimitedSource, wanted: number): number => {
+    const room = runsWithinRoom(states, draws)
+    const runs = Math.min(missing[index] ?? 0, wanted, isWhole ? Math.floor(room) : room)
+    deductUsage(states, draws, runs)
+    missing[index] = (missing[index] ?? 0) - runs
+    started[index] = (started[index] ?? 0) + runs
     return runs
   }
   for (;;) {
-    const parts = partsOf(states, sources, missing)
+    const parts = shareOfDemand(states, sources, missing)
     let given = 0
-    for (const [place, source] of sources.entries()) {
-      const unmet = missing[place] ?? 0
+    for (const [index, source] of sources.entries()) {
+      const unmet = missing[index] ?? 0
       if (unmet === 0) continue
       const part = source.draws.reduce(
-        (least, { budget, use }) => (use > 0 ? Math.min(least, parts[budget] ?? 1) : least),
+        (minimum, { budget, use }) => (use > 0 ? Math.min(minimum, parts[budget] ?? 1) : minimum),
         1,
       )
-      given += give(place, source, source.isWhole ? Math.floor(unmet * part) : unmet * part)
+      given += give(index, source, source.isWhole ? Math.floor(unmet * part) : unmet * part)
     }
-    // What is left is less than a run for each: those that want most come first.
+    // Less than one run per source is left: sources with the most missing runs come first.
     if (given < NEGLIGIBLE)
-      for (const [place, source] of byMissing(sources, missing)) if (source.isWhole) given += give(place, source, 1)
+      for (const [index, source] of byMissing(sources, missing)) if (source.isWhole) given += give(index, source, 1)
     if (given < NEGLIGIBLE) return started
   }
 }
 
-/** Which part of what is wanted each budget has room for; those that cannot start take nothing from the others. */
-function partsOf(
-  states: readonly State[],
+/** The fraction of the demand that each budget has room for. Sources that cannot start do not count. */
+function shareOfDemand(
+  states: readonly SimulatedBudgetState[],
   sources: readonly LimitedSource[],
   missing: readonly number[],
 ): readonly number[] {
   const wanted = states.map(() => 0)
-  for (const [place, { draws }] of sources.entries())
-    if ((missing[place] ?? 0) > 0 && roomFor(states, draws) > 0)
-      for (const { budget, use } of draws) wanted[budget] = (wanted[budget] ?? 0) + use * (missing[place] ?? 0)
-  return states.map(({ left }, place) => left / Math.max(left, wanted[place] ?? 0) || 0)
+  for (const [index, { draws }] of sources.entries())
+    if ((missing[index] ?? 0) > 0 && runsWithinRoom(states, draws) > 0)
+      for (const { budget, use } of draws) wanted[budget] = (wanted[budget] ?? 0) + use * (missing[index] ?? 0)
+  return states.map(({ left }, index) => left / Math.max(left, wanted[index] ?? 0) || 0)
 }
 
 const byMissing = (
@@ -178,21 +186,21 @@ const byMissing = (
   missing: readonly number[],
 ): readonly (readonly [number, LimitedSource])[] =>
   [...sources.entries()]
-    .filter(([place]) => (missing[place] ?? 0) > 0)
+    .filter(([index]) => (missing[index] ?? 0) > 0)
     .toSorted(([one], [other]) => (missing[other] ?? 0) - (missing[one] ?? 0))
 
-/** So many runs can start one after the other before one of the budgets has no room for the next. */
-function roomFor(states: readonly State[], draws: readonly Draw[]): number {
-  let least = Infinity
+/** The number of runs that can start before one of the budgets has no room for another. */
+function runsWithinRoom(states: readonly SimulatedBudgetState[], draws: readonly BudgetDraw[]): number {
+  let minimum = Infinity
   for (const { budget, use, reserve } of draws) {
     const left = states[budget]?.left ?? 0
     if (!hasRoom(left, reserve)) return 0
-    if (use > 0) least = Math.min(least, (left - reserve) / use + 1)
+    if (use > 0) minimum = Math.min(minimum, (left - reserve) / use + 1)
   }
-  return least
+  return minimum
 }
 
-function take(states: readonly State[], draws: readonly Draw[], runs: number): void {
+function deductUsage(states: readonly SimulatedBudgetState[], draws: readonly BudgetDraw[], runs: number): void {
   for (const { budget, use } of draws) {
     const state = states[budget]
     const period = state?.periods.at(-1)
@@ -202,9 +210,9 @@ function take(states: readonly State[], draws: readonly Draw[], runs: number): v
   }
 }
 
-/** What becomes of runs that no budget let start: of several without room the strictest decides. */
-function hold(
-  states: readonly State[],
+/** Decides about runs that could not start. If several budgets have no room, the strictest one decides. */
+function holdBackRuns(
+  states: readonly SimulatedBudgetState[],
   { draws, maxWaiting }: LimitedSource,
   unmet: { readonly older: number; readonly newer: number; readonly now: Instant },
 ): { readonly waiting: number; readonly lost: number } {
@@ -216,19 +224,19 @@ function hold(
     .toSorted((a, b) => STRICTNESS[b.state.budget.onExceed] - STRICTNESS[a.state.budget.onExceed])
   const [strictest] = closed
   const all = unmet.older + unmet.newer
-  // A rest of an average rate, too small to be shared out.
+  // A fraction of an average rate that is too small to distribute.
   if (strictest === undefined) return { waiting: all, lost: 0 }
   for (const { state, use, reserve } of closed) {
     if (state.left > 0 && reserve > state.budget.amount) continue
     state.refused = (state.refused ?? 0) + use * all
     const spent = state.budget.amount - state.left
-    if (state.pausedAt === null && isUsedUp({ ...state.budget, pausedAt: null }, { spent }, reserve)) {
+    if (state.pausedAt === null && isExhausted({ ...state.budget, pausedAt: null }, { spent }, reserve)) {
       state.pausedAt = unmet.now
       state.left = 0
     }
   }
   const { state, use } = strictest
-  // What was let in before waits, whatever the budget does with new work.
+  // Runs that already wait keep waiting; `on_exceed` only applies to new runs.
   const joining = state.budget.onExceed === 'queue' ? Math.max(0, Math.min(unmet.newer, maxWaiting - unmet.older)) : 0
   const held = { waiting: unmet.older + joining, lost: unmet.newer - joining }
   state.lostRuns += held.lost
@@ -241,11 +249,11 @@ function hold(
   return held
 }
 
-/** Ends a stretch: a budget that had no room for all of it had none from some point on, its use taken for even. */
-function close(state: State, { from, to }: ForecastDay): void {
+/** Ends an interval. If a budget ran out, estimates when, assuming constant usage within the interval. */
+function closeInterval(state: SimulatedBudgetState, { from, to }: ForecastDay): void {
   const { before, left, refused, periods } = state
   if (state.usedUpAt !== null || (refused === null && left > 0)) return
-  const share = before.left / ((periods.at(-1)?.used ?? 0) - before.used + (refused ?? 0))
-  const within = Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0
+  const fraction = before.left / ((periods.at(-1)?.used ?? 0) - before.used + (refused ?? 0))
+  const within = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
   state.usedUpAt = instant(Math.round(from + (to - from) * within))
 }

@@ -1,28 +1,27 @@
 import { HEARTBEAT_TOKEN } from './heartbeat-config.ts'
 
 /**
- * Finding the acknowledgement in a reply. Models dress the token up (bold, code, fences, full stops), so what stands
- * around it has to be told apart: decoration that belongs to the token goes with it, decoration of the other text stays.
- * A mark is taken away only together with its counterpart on the other side of the token; `**HEARTBEAT_OK: a b**`
- * becomes `**a b**`.
+ * Finds the acknowledgement in a reply. Models decorate the token (bold, code, fences, punctuation), so decoration of
+ * the token is removed with it, and decoration of the other text stays. A mark is removed only together with its
+ * counterpart on the other side of the token; `**HEARTBEAT_OK: a b**` becomes `**a b**`.
  *
- * Replies come from outside and may be large. Every pattern here is either sticky with at most one way to match, or is
- * applied to a few characters, and each token found is cut off for good: the time grows only with the length.
+ * Replies come from outside and may be large. Every pattern here is sticky with at most one way to match, or is
+ * applied to a few characters, and each token found is cut off for good, so the time is linear in the length.
  */
 export interface Acknowledgement {
-  /** What else the reply says, without the token and its decoration. */
+  /** The rest of the reply, without the token and its decoration. */
   readonly other: string
 }
 
-interface Span {
+interface TextSpan {
   readonly from: number
   readonly to: number
 }
 
-/** The reply without the token at either end, or null if neither end has one. */
+/** The reply without the token at its start or end; null if it has none there. */
 export function findAcknowledgement(reply: string): Acknowledgement | null {
   const text = trimBlank(reply)
-  let span: Span = { from: 0, to: text.length }
+  let span: TextSpan = { from: 0, to: text.length }
   let front = ''
   let back = ''
   for (let cut = cutFront(text, span); cut !== null; cut = cutFront(text, span)) {
@@ -42,12 +41,12 @@ export function findAcknowledgement(reply: string): Acknowledgement | null {
 }
 
 interface Cut {
-  readonly span: Span
+  readonly span: TextSpan
   /** Marks whose counterparts are in the other text. */
   readonly kept: string
 }
 
-function cutFront(text: string, span: Span): Cut | null {
+function cutFront(text: string, span: TextSpan): Cut | null {
   const at = text.indexOf(HEARTBEAT_TOKEN, span.from)
   const end = at + HEARTBEAT_TOKEN.length
   if (at === -1 || end > span.to || matchAt(GLUED_AFTER, text, end) !== '') return null
@@ -63,13 +62,13 @@ function cutFront(text: string, span: Span): Cut | null {
     from += gap.length + closer.length
   }
   from += matchAt(SEPARATOR, text, from).length
-  // With space after it a star opens nothing: it is the bullet of the item that the token was.
+  // A star followed by a space is the bullet of a list item, not an opening mark.
   const isBullet = (mark: string): boolean => BLANK.test(text.charAt(at - 1)) && !isFence(mark) && !mark.startsWith('<')
   const kept = openers.slice(0, open).filter((mark) => !isBullet(mark))
   return { span: { from: Math.min(from, span.to), to: span.to }, kept: kept.join('') }
 }
 
-function cutBack(text: string, span: Span): Cut | null {
+function cutBack(text: string, span: TextSpan): Cut | null {
   const at = text.lastIndexOf(HEARTBEAT_TOKEN, span.to - HEARTBEAT_TOKEN.length)
   if (at < span.from || span.to - HEARTBEAT_TOKEN.length < span.from || isGluedBefore(text, at)) return null
   const closers = marksIn(text.slice(at + HEARTBEAT_TOKEN.length, span.to), CLOSING)
@@ -77,7 +76,7 @@ function cutBack(text: string, span: Span): Cut | null {
   let to = at
   let closed = 0
   for (; closed < closers.length; closed += 1) {
-    const length = openerLength(text.slice(Math.max(span.from, to - NEAR), to), closers[closed] ?? '')
+    const length = openerLength(text.slice(Math.max(span.from, to - MAX_OPENER_LENGTH), to), closers[closed] ?? '')
     if (length === 0) break
     to -= length
   }
@@ -85,10 +84,10 @@ function cutBack(text: string, span: Span): Cut | null {
   return { span: { from: span.from, to }, kept: kept.join('') }
 }
 
-/** How far back a counterpart is looked for: a fence with the name of a language, and some blank space. */
-const NEAR = 64
+/** How far back a counterpart is searched: a fence with a language name, and some whitespace. */
+const MAX_OPENER_LENGTH = 64
 
-// `<em>` and `<code>` are what `<i>` and backticks look like when a model writes HTML.
+// Models that write HTML use `<em>` and `<code>` for italics and backticks.
 const TAGS = 'b|strong|i|em|code'
 const BLANKS = '\\s\\u200b-\\u200d\\u2060'
 const BLANK = new RegExp(`[${BLANKS}]`)
@@ -98,10 +97,10 @@ const CLOSING = new RegExp(`\\*+|_+|\`+|~+|</(?:${TAGS})\\s*>|[${BLANKS}]+|\\p{P
 const ENDS_SENTENCE = '.,;:!?…。，、；：！？'
 const GAP = new RegExp(`[^\\S\\n]*[${ENDS_SENTENCE}]*[^\\S\\n]*`, 'y')
 const GAP_OVER_LINES = new RegExp(`\\s*[${ENDS_SENTENCE}]*\\s*`, 'y')
-// On the same line only, and a dash only with space after it: `- item` below and `-5` belong to the other text.
+// Only on the same line, and a dash only with a space after it: `- item` below and `-5` belong to the other text.
 const SEPARATOR = new RegExp(`[^\\S\\n]*[${ENDS_SENTENCE}]*(?:[^\\S\\n]*[-–—]+(?=\\s|$))?`, 'y')
 
-// Scripts that put no space between words cannot glue anything: HEARTBEAT_OK followed by Chinese is two things.
+// Scripts without spaces between words do not join words: HEARTBEAT_OK followed by Chinese is two words.
 const UNSPACED = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}]'
 const LETTER = `(?:(?!${UNSPACED})[\\p{L}\\p{N}]|(?![\\ufe0f\\u20e3])\\p{M})`
 const CONNECTOR = "[-'’=/\\\\@$+&]"
@@ -109,7 +108,10 @@ const GLUED_AFTER = new RegExp(`(?:_*|${CONNECTOR})${LETTER}`, 'uy')
 const ENDS_IN_LETTER = new RegExp(`${LETTER}$`, 'u')
 const ENDS_IN_CONNECTOR = new RegExp(`${LETTER}${CONNECTOR}$`, 'u')
 
-/** MY_HEARTBEAT_OK and X-HEARTBEAT_OK are other words; an underscore or dash is decoration only where a word is not. */
+/**
+ * MY_HEARTBEAT_OK and X-HEARTBEAT_OK are other words; an underscore or dash is decoration only where no word precedes
+ * it.
+ */
 function isGluedBefore(text: string, at: number): boolean {
   let end = at
   while (text[end - 1] === '_') end -= 1
@@ -119,7 +121,7 @@ function isGluedBefore(text: string, at: number): boolean {
   )
 }
 
-/** The marks a piece of text consists of, or null if there is anything else in it. */
+/** The marks that a text consists of; null if it contains anything else. */
 function marksIn(text: string, pattern: RegExp): readonly string[] | null {
   const marks: string[] = []
   for (let at = 0; at < text.length;) {
@@ -142,7 +144,7 @@ const PAIRS: Readonly<Record<string, string>> = {
   '»': '«',
 }
 
-/** Blank space and the end of a sentence have no counterpart. */
+/** Whitespace and sentence punctuation have no counterpart. */
 const isMark = (piece: string): boolean => /^[*_`~<]/.test(piece) || piece in PAIRS
 
 const isFence = (mark: string): boolean => mark.startsWith('```') || mark.startsWith('~~~')
@@ -155,7 +157,10 @@ function closerOf(opener: string): string {
   return opener.startsWith('<') ? `</${opener.slice(1).trim().toLowerCase()}`.replace(/\s/g, '') : opener
 }
 
-/** How many characters at the end of a text open what the closer closes, blank space before the token included. */
+/**
+ * The number of characters at the end of a text that open what the closer closes, including whitespace before the
+ * token.
+ */
 function openerLength(before: string, closer: string): number {
   const shown = before.slice(0, blankEnd(before))
   const opener = closer.startsWith('</') ? closer.replace('/', '').replace(/\s/g, '') : (PAIRS[closer] ?? closer)
@@ -163,11 +168,11 @@ function openerLength(before: string, closer: string): number {
   if (fence?.[1] === closer) return before.length - fence.index
   const start = shown.length - opener.length
   const isThere = start >= 0 && shown.slice(start).toLowerCase() === opener.toLowerCase()
-  // Part of a longer run is another mark: `*` does not close `**`.
+  // Part of a longer sequence is another mark: `*` does not close `**`.
   return isThere && shown[start - 1] !== opener.charAt(0) ? before.length - start : 0
 }
 
-/** A dash that led to the token leads nowhere once it is gone. */
+/** Removes a dash that only led to the token. */
 function withoutDash(body: string): string {
   const dash = /(?:^|\s)[-–—]{1,3}$/.exec(body.slice(-4))
   return dash === null ? body : trimBlank(body.slice(0, body.length - dash[0].length))
@@ -178,7 +183,7 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? ''
 }
 
-/** Without blank space at either end, invisible characters included. */
+/** Trims whitespace, including invisible characters. */
 export function trimBlank(text: string): string {
   const end = blankEnd(text)
   let start = 0

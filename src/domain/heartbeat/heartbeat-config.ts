@@ -1,11 +1,38 @@
-import type { ActiveHours } from '../../core/heartbeat/active-hours.ts'
 import type { SessionKey } from '../ids.ts'
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { type Flaw, flawed, type Parsed, parsed } from '../input.ts'
+import type { Instant } from '../instant.ts'
+import { because, type Why } from '../reasons.ts'
+import { formatTimeOfDay } from '../time/calendar.ts'
+import { type DailyWindow, isInsideWindow, parseDailyWindow, secondOfDay, windowStart } from '../time/daily-window.ts'
+import type { Zone } from '../time/zone.ts'
 
-/** The word an agent answers with when nothing needs attention. */
+/** When a heartbeat may run its agent. */
+type ActiveHours = DailyWindow
+
+/** Reads active hours; the time zone is required unless the caller has a fallback. */
+export const parseActiveHours = (field: string, value: unknown, fallback?: Zone): Parsed<ActiveHours> =>
+  parseDailyWindow(field, value, fallback)
+
+/** Why the heartbeat may not run now; null when it may. Null hours mean always. */
+export function outsideActiveHours(hours: ActiveHours | null, at: Instant): Why | null {
+  if (hours === null || isInsideWindow(hours, at)) return null
+  const minute = Math.floor(secondOfDay(hours.timezone, at) / 60) * 60
+  return because('outside_active_hours', 'heartbeat.active_hours', {
+    local_time: formatTimeOfDay(minute),
+    timezone: hours.timezone.name,
+    start: formatTimeOfDay(hours.start),
+    end: formatTimeOfDay(hours.end),
+  })
+}
+
+/** The next time within the active hours. */
+export const activeFrom = (hours: ActiveHours | null, at: Instant): Instant =>
+  hours === null || isInsideWindow(hours, at) ? at : windowStart(hours, at)
+
+/** The reply of an agent when nothing needs attention. */
 export const HEARTBEAT_TOKEN = 'HEARTBEAT_OK'
 
-/** Where an answer goes: the chat last used, nowhere, or a channel with or without somebody in it. */
+/** Where a report goes: the most recently used chat, nowhere, or a channel with or without a recipient. */
 export type HeartbeatTarget =
   | { readonly kind: 'last' }
   | { readonly kind: 'none' }
@@ -13,10 +40,10 @@ export type HeartbeatTarget =
 
 export type Checklist =
   | { readonly kind: 'text'; readonly text: string }
-  /** A path below the directory that the operator configured. */
+  /** A path below the checklist directory that the operator configured. */
   | { readonly kind: 'file'; readonly file: string }
 
-/** Each `okStep` acknowledgements in a row double the interval, up to `maxIntervalSeconds`. */
+/** Every `okStep` consecutive acknowledgements double the interval, up to `maxIntervalSeconds`. */
 export interface Adaptive {
   readonly okStep: number
   readonly maxIntervalSeconds: number
@@ -32,7 +59,7 @@ export interface HeartbeatConfig {
   readonly ackMaxChars: number
   readonly session: SessionKey
   readonly adaptive: Adaptive | null
-  /** What is asked before the agent is woken, as it was given. */
+  /** The probe that is checked before the agent runs, as it was given. */
   readonly probe: Readonly<Record<string, unknown>> | null
 }
 
@@ -44,7 +71,7 @@ export const HEARTBEAT_DEFAULTS = {
     'Work through the checklist below. Report only what needs attention now, and do not repeat what you have ' +
     `reported before. If nothing needs attention, answer ${HEARTBEAT_TOKEN} and nothing else.`,
   okStep: 3,
-  /** How often the interval itself fits into the longest one that `adaptive` reaches. */
+  /** The default maximum of `adaptive`, as a multiple of the interval. */
   maxStretch: 4,
 } as const satisfies Partial<Record<keyof HeartbeatConfig | keyof Adaptive | 'maxStretch', unknown>>
 
@@ -61,13 +88,13 @@ export function parseHeartbeatTarget(field: string, value: unknown): Parsed<Hear
   const channel = colon === -1 ? text : text.slice(0, colon)
   const recipient = colon === -1 ? null : text.slice(colon + 1).trim()
   const isReserved = ['last', 'none'].includes(channel.toLowerCase())
-  if (isReserved) return flawed({ field, value, message: `says ${channel}, which takes no recipient`, allowed })
+  if (isReserved) return flawed({ field, value, message: `names ${channel}, which takes no recipient`, allowed })
   if (!CHANNEL.test(channel)) return flawed({ field, value, message: 'does not name a channel', allowed })
   if (recipient === '') return flawed({ field, value, message: 'has a colon but no recipient', allowed })
   return parsed({ kind: 'channel', channel, recipient })
 }
 
-/** The target as a user writes it. */
+/** Formats a target as users write it. */
 export function formatHeartbeatTarget(target: HeartbeatTarget): string {
   if (target.kind !== 'channel') return target.kind
   return target.recipient === null ? target.channel : `${target.channel}:${target.recipient}`
@@ -75,7 +102,7 @@ export function formatHeartbeatTarget(target: HeartbeatTarget): string {
 
 const CHECKLIST_FORMS = 'either {text} or {file}'
 
-/** What is wrong with a heartbeat that is switched on without a checklist. */
+/** The flaw of an enabled heartbeat without a checklist. */
 export const NO_CHECKLIST: Flaw = {
   field: 'enabled',
   value: true,
@@ -83,7 +110,7 @@ export const NO_CHECKLIST: Flaw = {
   allowed: CHECKLIST_FORMS,
 }
 
-/** Reads whether a checklist is a text or a file; what the text or the file is like is read by itself. */
+/** Checks that a checklist has exactly one of text and file; their values are parsed separately. */
 export function parseChecklistForm(field: string, value: unknown): Parsed<unknown> {
   const given = typeof value === 'object' && value !== null ? value : {}
   return 'text' in given !== 'file' in given
@@ -91,18 +118,23 @@ export function parseChecklistForm(field: string, value: unknown): Parsed<unknow
     : flawed({ field, value, message: 'must be a text or a file', allowed: CHECKLIST_FORMS })
 }
 
-/** Checked again where the file is opened (links can point outside), but a bad path should fail when it is written. */
+/**
+ * Also checked when the file is opened, because links can point outside; checked here so that an invalid path fails
+ * when it is saved.
+ */
 export function parseChecklistFile(field: string, value: unknown): Parsed<string> {
   const allowed = 'a path below the checklist directory, such as ops/morning.md'
   const isBelow =
     typeof value === 'string' &&
     !/[\\:\0]/.test(value) &&
     value.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
-  return isBelow ? parsed(value) : flawed({ field, value, message: 'is not a path that stays below', allowed })
+  return isBelow
+    ? parsed(value)
+    : flawed({ field, value, message: 'is not a path below the checklist directory', allowed })
 }
 
-/** Reads a text that is more than blanks. */
+/** Reads a text that is not blank. */
 export const parseFilledText = (field: string, value: unknown): Parsed<string> =>
   typeof value === 'string' && value.trim() !== ''
     ? parsed(value)
-    : flawed({ field, value, message: 'must be a text that is not empty' })
+    : flawed({ field, value, message: 'must not be empty' })

@@ -2,36 +2,44 @@ import { NO_REPLY } from '../delivery/delivery.ts'
 import { because, type Reason, type Why } from '../reasons.ts'
 import type { TerminalState } from '../run/run-machine.ts'
 import { decideHeartbeatReply, type HeartbeatReplyFacts } from './heartbeat-reply.ts'
-import type { HeartbeatOutcome } from './heartbeat.ts'
+import type { StreakOutcome } from './heartbeat.ts'
 
-/** What can be on record about a heartbeat. `news` is what somebody should hear of, `suppressed` what nobody needs to. */
-export const BEAT_OUTCOMES = ['skipped', 'busy', 'running', 'suppressed', 'news', 'failed', 'cancelled'] as const
-export type BeatOutcome = (typeof BEAT_OUTCOMES)[number]
+/** The recorded outcomes of a heartbeat. `news` is a report worth sending, `suppressed` a reply that is not. */
+export const RECORDED_HEARTBEAT_OUTCOMES = [
+  'skipped',
+  'busy',
+  'running',
+  'suppressed',
+  'news',
+  'failed',
+  'cancelled',
+] as const
+export type RecordedHeartbeatOutcome = (typeof RECORDED_HEARTBEAT_OUTCOMES)[number]
 
-export interface BeatEndingFacts extends HeartbeatReplyFacts {
+export interface HeartbeatEndingFacts extends HeartbeatReplyFacts {
   readonly ending: TerminalState
-  /** Why the run ended as it did. */
+  /** Why the run ended. */
   readonly endedWhy: Why
   readonly reply: string
   /** False: the target is `none`. */
   readonly isSent: boolean
 }
 
-export interface BeatEnding {
-  readonly outcome: Exclude<BeatOutcome, 'busy' | 'running'>
-  /** What it means for the streak of acknowledgements. */
-  readonly counts: HeartbeatOutcome
+export interface HeartbeatEnding {
+  readonly outcome: Exclude<RecordedHeartbeatOutcome, 'busy' | 'running'>
+  /** How it counts in the streak of acknowledgements. */
+  readonly counts: StreakOutcome
   readonly why: Why
-  /** The news, without the token. Whether it is sent depends on the target. */
+  /** The report without the token; the target decides whether it is sent. */
   readonly content: string | null
 }
 
-/** Decides what becomes of a heartbeat whose run has ended: only the answer of one that succeeded is looked at. */
-export function decideBeatEnding(facts: BeatEndingFacts): BeatEnding {
+/** Decides the outcome of a heartbeat whose run has ended; only a successful run's reply is read. */
+export function decideHeartbeatEnding(facts: HeartbeatEndingFacts): HeartbeatEnding {
   const { ending, endedWhy: why } = facts
   switch (ending) {
     case 'success':
-      // Nobody was woken, because there was nothing: as good as if the agent had said so.
+      // The probe found nothing, so the agent did not run: counts like an acknowledgement.
       if (why.reason === 'probe_no') return { outcome: 'suppressed', counts: 'acknowledged', why, content: null }
       return decideReply(facts)
     case 'failed':
@@ -47,18 +55,18 @@ export function decideBeatEnding(facts: BeatEndingFacts): BeatEnding {
   }
 }
 
-function decideReply(facts: BeatEndingFacts): BeatEnding {
+function decideReply(facts: HeartbeatEndingFacts): HeartbeatEnding {
   if (facts.reply.trim() === NO_REPLY) {
     const why = because('no_reply', 'delivery.no_reply')
     return { outcome: 'suppressed', counts: 'empty_reply', why, content: null }
   }
   const decision = decideHeartbeatReply(facts.reply, facts)
   if (decision.kind === 'suppressed') {
-    const counts = STREAK_OF[decision.why.reason] ?? 'empty_reply'
+    const counts = STREAK_OUTCOMES[decision.why.reason] ?? 'empty_reply'
     return { outcome: 'suppressed', counts, why: decision.why, content: null }
   }
   const why = facts.isSent ? decision.why : because('target_none', 'heartbeat.target')
   return { outcome: 'news', counts: 'news', why, content: decision.content }
 }
 
-const STREAK_OF: Partial<Record<Reason, HeartbeatOutcome>> = { acknowledged: 'acknowledged', duplicate: 'duplicate' }
+const STREAK_OUTCOMES: Partial<Record<Reason, StreakOutcome>> = { acknowledged: 'acknowledged', duplicate: 'duplicate' }

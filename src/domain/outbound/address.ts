@@ -1,7 +1,7 @@
 /** An IP address as its bytes: 4 or 16 of them. */
 type AddressBytes = readonly number[]
 
-/** Reads an address in the one spelling that URLs and resolvers use. Null: it is a name, or no address. */
+/** Parses an IP address in the canonical form of URLs and resolvers; null for host names and anything else. */
 export function parseAddress(text: string): AddressBytes | null {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
   return bare.includes(':') ? parseV6(bare) : parseV4(bare)
@@ -17,7 +17,7 @@ function parseV4(text: string): AddressBytes | null {
 
 const GROUP = /^[0-9a-f]{1,4}$/i
 
-/** A zone after `%` is no part of the address: it is the address on one interface, and as dangerous as without. */
+/** A zone after `%` is ignored: it selects an interface and does not make the address safer. */
 function parseV6(text: string): AddressBytes | null {
   const halves = (text.split('%')[0] ?? '').split('::')
   if (halves.length > 2 || (halves.length === 2 && halves[0]?.includes('.') === true)) return null
@@ -43,7 +43,7 @@ function groupsOf(text: string): readonly number[] | null {
 
 const bytesOf = (groups: readonly number[]): AddressBytes => groups.flatMap((group) => [group >> 8, group & 255])
 
-/** Whether the first `bits` of the address are those of the prefix. */
+/** Whether the first `bits` of the address equal those of the prefix. */
 function isWithin(address: AddressBytes, prefix: AddressBytes, bits: number): boolean {
   if (address.length !== prefix.length) return false
   const whole = bits >> 3
@@ -53,17 +53,17 @@ function isWithin(address: AddressBytes, prefix: AddressBytes, bits: number): bo
   return rest === 0 || ((address[whole] ?? 0) & mask) === ((prefix[whole] ?? 0) & mask)
 }
 
-/** What an address is when it is not one that anybody on the internet may have. */
+/** The kinds of address that are not publicly routable. */
 export const ADDRESS_KINDS = {
-  unspecified: 'the address of no host',
+  unspecified: 'the unspecified address',
   loopback: 'a loopback address',
   private: 'a private address',
   shared: 'a carrier-grade NAT address',
   link_local: 'a link-local address',
-  metadata: 'a metadata address of a cloud',
-  special: 'an address with a special meaning',
-  documentation: 'an address for documentation',
-  benchmarking: 'an address for benchmarks',
+  metadata: 'a cloud metadata address',
+  special: 'a special-purpose address',
+  documentation: 'a documentation address',
+  benchmarking: 'a benchmarking address',
   multicast: 'a multicast address',
   reserved: 'a reserved address',
   wrapped: 'an IPv4 address inside an IPv6 address',
@@ -72,69 +72,69 @@ export const ADDRESS_KINDS = {
 
 export type AddressKind = keyof typeof ADDRESS_KINDS
 
-interface Range {
+interface AddressRange {
   readonly prefix: AddressBytes
   readonly bits: number
   readonly kind: AddressKind
 }
 
-function range(text: string, kind: AddressKind): Range {
+function addressRange(text: string, kind: AddressKind): AddressRange {
   const [address = '', bits = ''] = text.split('/')
   return { prefix: parseAddress(address) ?? [], bits: Number(bits), kind }
 }
 
-/** Where clouds tell machines who they are, keys included. Never called, whoever allows it. */
-const METADATA: readonly Range[] = [
+/** The metadata services of clouds, which hand out credentials. Never called, whatever the operator allows. */
+const METADATA: readonly AddressRange[] = [
   ...['169.254.169.254/32', '169.254.170.2/32', '169.254.170.23/32', '169.254.169.123/32', '169.254.42.42/32'],
   ...['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', '169.254.0.23/32'],
   ...['fd00:ec2::/32', 'fd20:ce::254/128', 'fe80::a9fe:a9fe/128', 'fd00:42::42/128', 'fd00:c1::a9fe:a9fe/128'],
-].map((text) => range(text, 'metadata'))
+].map((text) => addressRange(text, 'metadata'))
 
-/** The registries of special addresses of IANA, and what they forget. The first that fits counts. */
-const RANGES: readonly Range[] = [
+/** The special-purpose registries of IANA, plus ranges missing there. The first match counts. */
+const RANGES: readonly AddressRange[] = [
   ...METADATA,
-  range('0.0.0.0/8', 'unspecified'),
-  range('127.0.0.0/8', 'loopback'),
-  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((text) => range(text, 'private')),
-  range('100.64.0.0/10', 'shared'),
-  range('169.254.0.0/16', 'link_local'),
-  ...['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'].map((text) => range(text, 'documentation')),
+  addressRange('0.0.0.0/8', 'unspecified'),
+  addressRange('127.0.0.0/8', 'loopback'),
+  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((text) => addressRange(text, 'private')),
+  addressRange('100.64.0.0/10', 'shared'),
+  addressRange('169.254.0.0/16', 'link_local'),
+  ...['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'].map((text) => addressRange(text, 'documentation')),
   ...['192.0.0.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.175.48.0/24'].map((text) =>
-    range(text, 'special'),
+    addressRange(text, 'special'),
   ),
-  range('198.18.0.0/15', 'benchmarking'),
-  range('224.0.0.0/4', 'multicast'),
-  range('240.0.0.0/4', 'reserved'),
-  range('::/128', 'unspecified'),
-  range('::1/128', 'loopback'),
+  addressRange('198.18.0.0/15', 'benchmarking'),
+  addressRange('224.0.0.0/4', 'multicast'),
+  addressRange('240.0.0.0/4', 'reserved'),
+  addressRange('::/128', 'unspecified'),
+  addressRange('::1/128', 'loopback'),
   // v4-mapped, v4-compatible, translated, NAT64 (known and local), 6to4, Teredo.
   ...['::ffff:0:0/96', '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '2001::/32'].map(
-    (text) => range(text, 'wrapped'),
+    (text) => addressRange(text, 'wrapped'),
   ),
-  ...['2001:db8::/32', '3fff::/20'].map((text) => range(text, 'documentation')),
-  range('2001:2::/48', 'benchmarking'),
+  ...['2001:db8::/32', '3fff::/20'].map((text) => addressRange(text, 'documentation')),
+  addressRange('2001:2::/48', 'benchmarking'),
   ...['100::/64', '100:0:0:1::/64', '2001::/23', '5f00::/16', '2620:4f:8000::/48'].map((text) =>
-    range(text, 'special'),
+    addressRange(text, 'special'),
   ),
-  range('fc00::/7', 'unique_local'),
-  range('fe80::/10', 'link_local'),
-  range('fec0::/10', 'private'),
-  range('ff00::/8', 'multicast'),
+  addressRange('fc00::/7', 'unique_local'),
+  addressRange('fe80::/10', 'link_local'),
+  addressRange('fec0::/10', 'private'),
+  addressRange('ff00::/8', 'multicast'),
 ]
 
-const GLOBAL_V6: Range = range('2000::/3', 'reserved')
+const GLOBAL_V6: AddressRange = addressRange('2000::/3', 'reserved')
 
-/** Where IPv4 addresses hide inside IPv6 ones: the prefix, and the byte at which they begin. */
-const WRAPPINGS: readonly (readonly [Range, number])[] = [
-  [range('::ffff:0:0/96', 'wrapped'), 12],
-  [range('::/96', 'wrapped'), 12],
-  [range('::ffff:0:0:0/96', 'wrapped'), 12],
-  [range('64:ff9b::/96', 'wrapped'), 12],
-  [range('64:ff9b:1::/48', 'wrapped'), 12],
-  [range('2002::/16', 'wrapped'), 2],
+/** IPv6 prefixes that embed IPv4 addresses, with the byte where the address begins. */
+const WRAPPINGS: readonly (readonly [AddressRange, number])[] = [
+  [addressRange('::ffff:0:0/96', 'wrapped'), 12],
+  [addressRange('::/96', 'wrapped'), 12],
+  [addressRange('::ffff:0:0:0/96', 'wrapped'), 12],
+  [addressRange('64:ff9b::/96', 'wrapped'), 12],
+  [addressRange('64:ff9b:1::/48', 'wrapped'), 12],
+  [addressRange('2002::/16', 'wrapped'), 2],
 ]
 
-/** What the address is; null: one that anybody on the internet may have. */
+/** The kind of an address; null when it is publicly routable. */
 export function addressKind(address: AddressBytes): AddressKind | null {
   const found = RANGES.find(({ prefix, bits }) => isWithin(address, prefix, bits))
   if (found?.kind === 'wrapped') return isWrappedMetadata(address) ? 'metadata' : 'wrapped'
@@ -142,7 +142,7 @@ export function addressKind(address: AddressBytes): AddressKind | null {
   return address.length === 16 && !isWithin(address, GLOBAL_V6.prefix, GLOBAL_V6.bits) ? 'reserved' : null
 }
 
-/** The IPv4 address inside, for those who look through the wrapping. */
+/** The IPv4 address embedded in an IPv6 address; null if there is none. */
 export function wrappedAddress(address: AddressBytes): AddressBytes | null {
   const found = WRAPPINGS.find(([{ prefix, bits }]) => isWithin(address, prefix, bits))
   return found === undefined ? null : address.slice(found[1], found[1] + 4)

@@ -1,36 +1,36 @@
-import { ALONE, type Clause, type Condition, type Operator } from './condition.ts'
-import { valueAt } from '../../core/probe/pointer.ts'
+import { UNARY_OPERATORS, type Comparison, type Condition, type Operator } from './condition.ts'
+import { valueAtPointer } from '../json.ts'
 
-/** Whether a condition holds, and the words for it: which comparison decided, and what it found. */
-export interface Judgement {
+/** Whether a condition holds, and a sentence with the deciding comparison and the value it found. */
+export interface ConditionResult {
   readonly holds: boolean
   readonly sentence: string
 }
 
-/** Judges a JSON value. Whatever the value is there is an answer: what cannot be compared does not hold. */
-export function judgeCondition(condition: Condition, of: unknown): Judgement {
+/** Checks a condition against a JSON value. Values that cannot be compared do not satisfy it. */
+export function checkCondition(condition: Condition, of: unknown): ConditionResult {
   if ('not' in condition) {
-    const inner = judgeCondition(condition.not, of)
+    const inner = checkCondition(condition.not, of)
     return { holds: !inner.holds, sentence: inner.sentence }
   }
-  if ('all' in condition) return judgeList(condition.all, of, false)
-  if ('any' in condition) return judgeList(condition.any, of, true)
-  return judgeClause(condition, valueAt(of, condition.path))
+  if ('all' in condition) return checkList(condition.all, of, false)
+  if ('any' in condition) return checkList(condition.any, of, true)
+  return checkComparison(condition, valueAtPointer(of, condition.path))
 }
 
-/** The first that decides speaks for all; when none does, all have spoken and the last is quoted. */
-function judgeList(list: readonly Condition[], of: unknown, deciding: boolean): Judgement {
-  let last: Judgement = { holds: !deciding, sentence: 'there was nothing to compare' }
+/** Returns the first condition that decides the list, or the last one when none does. */
+function checkList(list: readonly Condition[], of: unknown, deciding: boolean): ConditionResult {
+  let last: ConditionResult = { holds: !deciding, sentence: 'there was nothing to compare' }
   for (const one of list) {
-    last = judgeCondition(one, of)
+    last = checkCondition(one, of)
     if (last.holds === deciding) return last
   }
   return last
 }
 
-function judgeClause({ path, op, value }: Clause, found: unknown): Judgement {
-  const place = path === '' ? 'the answer' : path
-  const is = `${place} is ${shown(found)}`
+function checkComparison({ path, op, value }: Comparison, found: unknown): ConditionResult {
+  const subject = path === '' ? 'the answer' : path
+  const is = `${subject} is ${quotedJson(found)}`
   switch (op) {
     case 'exists':
       return { holds: found !== undefined && found !== null, sentence: is }
@@ -47,22 +47,22 @@ function judgeClause({ path, op, value }: Clause, found: unknown): Judgement {
     case 'in':
       return { holds: Array.isArray(value) && value.some((one) => isEqual(found, one)), sentence: is }
     case 'contains':
-      return judgeContains(found, value, is)
+      return checkContains(found, value, is)
     case 'starts_with':
     case 'ends_with':
-      if (typeof found !== 'string' || typeof value !== 'string') return mismatch(is, 'no text')
+      if (typeof found !== 'string' || typeof value !== 'string') return mismatch(is, 'not a text')
       return { holds: op === 'starts_with' ? found.startsWith(value) : found.endsWith(value), sentence: is }
     case '>':
     case '>=':
     case '<':
     case '<=':
-      return judgeOrder({ op, is }, found, value)
+      return checkOrder({ op, is }, found, value)
   }
 }
 
-const mismatch = (is: string, why: string): Judgement => ({ holds: false, sentence: `${is}, which is ${why}` })
+const mismatch = (is: string, why: string): ConditionResult => ({ holds: false, sentence: `${is}, which is ${why}` })
 
-function judgeContains(found: unknown, value: unknown, is: string): Judgement {
+function checkContains(found: unknown, value: unknown, is: string): ConditionResult {
   if (typeof found === 'string')
     return typeof value === 'string' ? { holds: found.includes(value), sentence: is } : mismatch(is, 'a text')
   if (Array.isArray(found)) return { holds: found.some((one) => isEqual(one, value)), sentence: is }
@@ -71,8 +71,12 @@ function judgeContains(found: unknown, value: unknown, is: string): Judgement {
 
 const orderOf = <T extends number | string>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0)
 
-/** Numbers by size, texts by their characters: moments as RFC 3339 writes them in UTC are in order then. */
-function judgeOrder({ op, is }: { readonly op: Operator; readonly is: string }, a: unknown, b: unknown): Judgement {
+/** Orders numbers by value and texts by character codes, which orders RFC 3339 times in UTC correctly. */
+function checkOrder(
+  { op, is }: { readonly op: Operator; readonly is: string },
+  a: unknown,
+  b: unknown,
+): ConditionResult {
   const order =
     typeof a === 'number' && typeof b === 'number'
       ? orderOf(a, b)
@@ -86,7 +90,7 @@ function judgeOrder({ op, is }: { readonly op: Operator; readonly is: string }, 
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Nothing at all, and every text, list or object without anything in it. A number is never empty, nor is `false`. */
+/** Null, a missing value, or a text, list or object without content. Numbers and `false` are never empty. */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true
   if (typeof value === 'string') return value.trim() === ''
@@ -94,7 +98,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-/** Equal as JSON is: the order of names does not count. */
+/** Deep equality of JSON values; the order of names does not count. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
   if (Array.isArray(one) !== Array.isArray(other)) return false
@@ -105,36 +109,38 @@ function isEqual(one: unknown, other: unknown): boolean {
   )
 }
 
-const MOST_SHOWN = 200
+const MAX_SHOWN_LENGTH = 200
 
-/** A value as a sentence quotes it. */
-function shown(value: unknown): string {
+/** A value as JSON, shortened for a sentence. */
+function quotedJson(value: unknown): string {
   const text = (value === undefined ? undefined : (JSON.stringify(value) as string | undefined)) ?? 'missing'
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text
 }
 
-/** A condition as a person would say it. */
-export function sayCondition(condition: Condition): string {
-  if ('not' in condition) return `not (${sayCondition(condition.not)})`
-  if ('all' in condition) return condition.all.map(sayPart).join(' and ')
-  if ('any' in condition) return condition.any.map(sayPart).join(' or ')
+/** A condition as a phrase. */
+export function describeCondition(condition: Condition): string {
+  if ('not' in condition) return `not (${describeCondition(condition.not)})`
+  if ('all' in condition) return condition.all.map(describePart).join(' and ')
+  if ('any' in condition) return condition.any.map(describePart).join(' or ')
   const { path, op, value } = condition
-  const place = path === '' ? 'the answer' : path
-  return ALONE.includes(op) ? `${place} ${ALONE_WORDS[op] ?? op}` : `${place} ${WORDS[op] ?? op} ${shown(value)}`
+  const subject = path === '' ? 'the answer' : path
+  return UNARY_OPERATORS.includes(op)
+    ? `${subject} ${UNARY_TEXTS[op] ?? op}`
+    : `${subject} ${OPERATOR_TEXTS[op] ?? op} ${quotedJson(value)}`
 }
 
-const sayPart = (condition: Condition): string =>
-  'path' in condition ? sayCondition(condition) : `(${sayCondition(condition)})`
+const describePart = (condition: Condition): string =>
+  'path' in condition ? describeCondition(condition) : `(${describeCondition(condition)})`
 
-const WORDS: Partial<Record<Operator, string>> = {
+const OPERATOR_TEXTS: Partial<Record<Operator, string>> = {
   '=': 'is',
   '!=': 'is not',
   in: 'is one of',
   starts_with: 'starts with',
   ends_with: 'ends with',
 }
-const ALONE_WORDS: Partial<Record<Operator, string>> = {
-  exists: 'is there',
+const UNARY_TEXTS: Partial<Record<Operator, string>> = {
+  exists: 'exists',
   missing: 'is missing',
   empty: 'is empty',
   not_empty: 'is not empty',

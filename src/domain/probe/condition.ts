@@ -1,7 +1,10 @@
 import { addAll } from '../long-lists.ts'
 import { flawed, parsed, parseWord, type Flaw, type Parsed } from '../input.ts'
 
-/** How a value is compared. There are no regular expressions: nothing that somebody writes here can take long. */
+/**
+ * The operators of a comparison. There are no regular expressions, so that a comparison written by a tenant cannot
+ * run for long.
+ */
 export const OPERATORS = [
   '=',
   '!=',
@@ -20,59 +23,67 @@ export const OPERATORS = [
 ] as const
 export type Operator = (typeof OPERATORS)[number]
 
-/** One comparison: of what stands at a JSON pointer with a value. */
-export interface Clause {
-  /** A JSON pointer as RFC 6901 has it; empty: the whole answer. */
+/** Compares the value at a JSON pointer with a given value. */
+export interface Comparison {
+  /** A JSON pointer (RFC 6901); empty: the whole answer. */
   readonly path: string
   readonly op: Operator
   readonly value?: unknown
 }
 
-/** What has to hold of a JSON value. */
+/** A condition on a JSON value. */
 export type Condition =
-  Clause | { readonly all: readonly Condition[] } | { readonly any: readonly Condition[] } | { readonly not: Condition }
+  | Comparison
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] }
+  | { readonly not: Condition }
 
-/** Whoever needs more wants a program of their own, which a probe can call. */
-export const DEEPEST = 5
-export const MOST_CLAUSES = 32
-const LONGEST_PATH = 500
-const LONGEST_VALUE = 4_096
+/** Larger conditions belong in a program, which a probe can run. */
+export const MAX_CONDITION_DEPTH = 5
+export const MAX_COMPARISONS = 32
+const MAX_POINTER_LENGTH = 500
+const MAX_COMPARED_LENGTH = 4_096
 
-/** Those that look at one value and compare it with none. */
-export const ALONE: readonly Operator[] = ['exists', 'missing', 'empty', 'not_empty']
-const ORDERS: readonly Operator[] = ['>', '>=', '<', '<=']
-const TEXTS: readonly Operator[] = ['starts_with', 'ends_with']
+/** Operators without a value to compare with. */
+export const UNARY_OPERATORS: readonly Operator[] = ['exists', 'missing', 'empty', 'not_empty']
+const ORDER_OPERATORS: readonly Operator[] = ['>', '>=', '<', '<=']
+const TEXT_OPERATORS: readonly Operator[] = ['starts_with', 'ends_with']
 
-const FORMS = '{"path", "op", "value"}, {"all": […]}, {"any": […]} or {"not": {…}}'
+const CONDITION_FORMS = '{"path", "op", "value"}, {"all": […]}, {"any": […]} or {"not": {…}}'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Reads a condition, and says everything that is wrong with it. */
+/** Reads a condition and reports all its flaws. */
 export function parseCondition(field: string, value: unknown): Parsed<Condition> {
   const count = { clauses: 0 }
   const read = readCondition(field, value, { depth: 1, count })
-  if (count.clauses <= MOST_CLAUSES) return read
-  const allowed = `up to ${MOST_CLAUSES} comparisons`
+  if (count.clauses <= MAX_COMPARISONS) return read
+  const allowed = `up to ${MAX_COMPARISONS} comparisons`
   return flawed({ field, value: undefined, message: `has ${count.clauses} comparisons`, allowed })
 }
 
-interface Reading {
+interface ConditionPosition {
   readonly depth: number
   readonly count: { clauses: number }
 }
 
-function readCondition(field: string, value: unknown, at: Reading): Parsed<Condition> {
+function readCondition(field: string, value: unknown, at: ConditionPosition): Parsed<Condition> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return flawed({ field, value, message: 'must be a condition', allowed: FORMS })
-  if (at.depth > DEEPEST)
-    return flawed({ field, value: undefined, message: 'is nested too deeply', allowed: `${DEEPEST} levels` })
+    return flawed({ field, value, message: 'must be a condition', allowed: CONDITION_FORMS })
+  if (at.depth > MAX_CONDITION_DEPTH)
+    return flawed({
+      field,
+      value: undefined,
+      message: 'is nested too deeply',
+      allowed: `${MAX_CONDITION_DEPTH} levels`,
+    })
   const given = value as Given
   const words = ['all', 'any', 'not'].filter((word) => Object.hasOwn(given, word))
   const [word] = words
-  if (word === undefined) return readClause(field, given, at)
+  if (word === undefined) return readComparison(field, given, at)
   if (Object.keys(given).length > 1)
-    return flawed({ field, value: undefined, message: `has ${word} and something beside it`, allowed: FORMS })
-  const below: Reading = { ...at, depth: at.depth + 1 }
+    return flawed({ field, value: undefined, message: `combines ${word} with other fields`, allowed: CONDITION_FORMS })
+  const below: ConditionPosition = { ...at, depth: at.depth + 1 }
   if (word === 'not') {
     const inner = readCondition(`${field}.not`, given['not'], below)
     return inner.ok ? parsed({ not: inner.value }) : inner
@@ -82,9 +93,9 @@ function readCondition(field: string, value: unknown, at: Reading): Parsed<Condi
   return parsed(word === 'all' ? { all: list.value } : { any: list.value })
 }
 
-function readList(field: string, value: unknown, at: Reading): Parsed<readonly Condition[]> {
-  const allowed = `a list of 1 to ${MOST_CLAUSES} conditions`
-  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_CLAUSES)
+function readList(field: string, value: unknown, at: ConditionPosition): Parsed<readonly Condition[]> {
+  const allowed = `a list of 1 to ${MAX_COMPARISONS} conditions`
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_COMPARISONS)
     return flawed({ field, value: undefined, message: 'must be a list of conditions', allowed })
   const flaws: Flaw[] = []
   const found: Condition[] = []
@@ -96,11 +107,11 @@ function readList(field: string, value: unknown, at: Reading): Parsed<readonly C
   return flaws.length > 0 ? flawed(flaws) : parsed(found)
 }
 
-function readClause(field: string, given: Given, { count }: Reading): Parsed<Clause> {
+function readComparison(field: string, given: Given, { count }: ConditionPosition): Parsed<Comparison> {
   count.clauses += 1
   const unknown = Object.keys(given).filter((name) => !['path', 'op', 'value'].includes(name))
   const flaws: Flaw[] = unknown.map((name) => ({
-    ...{ field: `${field}.${name}`, value: given[name], message: 'is not a known field', allowed: FORMS },
+    ...{ field: `${field}.${name}`, value: given[name], message: 'is not a known field', allowed: CONDITION_FORMS },
   }))
   const path = parsePointer(`${field}.path`, given['path'] ?? '')
   const op = parseWord(`${field}.op`, given['op'], OPERATORS)
@@ -111,21 +122,21 @@ function readClause(field: string, given: Given, { count }: Reading): Parsed<Cla
   return parsed({
     path: path.value,
     op: op.value,
-    ...(ALONE.includes(op.value) ? {} : { value: given['value'] }),
+    ...(UNARY_OPERATORS.includes(op.value) ? {} : { value: given['value'] }),
   })
 }
 
 function valueFlaws(field: string, op: Operator, given: Given): readonly Flaw[] {
   const { value } = given
-  if (ALONE.includes(op))
-    return value === undefined ? [] : [{ field, value, message: `has no meaning with ${op}; leave it out` }]
-  if (value === undefined) return [{ field, value, message: 'is missing', allowed: 'what to compare with' }]
-  if (((JSON.stringify(value) as string | undefined) ?? '').length > LONGEST_VALUE)
-    return [{ field, value: undefined, message: 'is too long', allowed: `up to ${LONGEST_VALUE} characters` }]
-  if (ORDERS.includes(op) && typeof value !== 'number' && typeof value !== 'string')
-    return [{ field, value, message: `cannot be compared by ${op}`, allowed: 'a number or a text' }]
-  if (TEXTS.includes(op) && typeof value !== 'string')
-    return [{ field, value, message: `cannot be compared by ${op}`, allowed: 'a text' }]
+  if (UNARY_OPERATORS.includes(op))
+    return value === undefined ? [] : [{ field, value, message: `does not apply to ${op}; leave it out` }]
+  if (value === undefined) return [{ field, value, message: 'is missing', allowed: 'the value to compare with' }]
+  if (((JSON.stringify(value) as string | undefined) ?? '').length > MAX_COMPARED_LENGTH)
+    return [{ field, value: undefined, message: 'is too long', allowed: `up to ${MAX_COMPARED_LENGTH} characters` }]
+  if (ORDER_OPERATORS.includes(op) && typeof value !== 'number' && typeof value !== 'string')
+    return [{ field, value, message: `cannot be compared with ${op}`, allowed: 'a number or a text' }]
+  if (TEXT_OPERATORS.includes(op) && typeof value !== 'string')
+    return [{ field, value, message: `cannot be compared with ${op}`, allowed: 'a text' }]
   if (op === 'in' && !Array.isArray(value)) return [{ field, value, message: 'must be a list', allowed: 'a list' }]
   return []
 }
@@ -135,7 +146,7 @@ export function parsePointer(field: string, value: unknown): Parsed<string> {
   const allowed = 'a JSON pointer such as /items/0/state, or empty for the whole answer'
   if (typeof value !== 'string') return flawed({ field, value, message: 'must be a JSON pointer', allowed })
   const isPointer = value === '' || (value.startsWith('/') && !/~(?![01])/.test(value))
-  if (!isPointer || value.length > LONGEST_PATH)
+  if (!isPointer || value.length > MAX_POINTER_LENGTH)
     return flawed({ field, value, message: isPointer ? 'is too long' : 'is not a JSON pointer', allowed })
   return parsed(value)
 }

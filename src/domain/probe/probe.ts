@@ -1,27 +1,27 @@
 import { flawed, integerField, parsed, parseFields, parseWord, wordField, type Flaw, type Parsed } from '../input.ts'
 import { parseCondition, parsePointer, type Condition } from './condition.ts'
 
-/** What a probe looks at. */
+/** The kinds of probe. */
 export const PROBE_KINDS = ['http', 'command', 'state'] as const
 export type ProbeKind = (typeof PROBE_KINDS)[number]
 
-/** What a probe that could not be answered means: wake the agent all the same, or fail the attempt. */
+/** What to do when a probe fails: run the agent anyway, or fail the attempt. */
 export const ON_ERRORS = ['run', 'fail'] as const
 export type OnError = (typeof ON_ERRORS)[number]
 
 export const PROBE_METHODS = ['GET', 'HEAD', 'POST'] as const
 export type ProbeMethod = (typeof PROBE_METHODS)[number]
 
-/** What holds for every probe. */
-interface Asked {
+/** The settings common to all kinds of probe. */
+interface ProbeSettings {
   readonly when: Condition | null
-  /** Yes only when this differs from what the last asking saw: the whole answer, or what stands at a JSON pointer. */
+  /** Answers yes only when this differs from the previous check: the whole answer, or the value at a JSON pointer. */
   readonly changed: true | string | null
   readonly onError: OnError
   readonly timeoutSeconds: number
 }
 
-export interface HttpProbe extends Asked {
+export interface HttpProbe extends ProbeSettings {
   readonly kind: 'http'
   readonly url: string
   readonly method: ProbeMethod
@@ -29,45 +29,45 @@ export interface HttpProbe extends Asked {
   readonly body: string | null
 }
 
-export interface CommandProbe extends Asked {
+export interface CommandProbe extends ProbeSettings {
   readonly kind: 'command'
   readonly program: string
   readonly args: readonly string[]
   readonly directory: string | null
 }
 
-/** Looks at nothing but what is stored: the last run of a schedule, the schedule, a session. */
-export interface StateProbe extends Asked {
+/** Checks stored state only: a schedule with its last run, or a session. */
+export interface StateProbe extends ProbeSettings {
   readonly kind: 'state'
   readonly of: { readonly scheduleId: string | null; readonly session: string | null }
 }
 
-/** A cheap question that decides whether an agent is woken. */
+/** A cheap check that decides whether an agent runs. */
 export type Probe = HttpProbe | CommandProbe | StateProbe
 
-export const DEFAULT_TIMEOUT_SECONDS = 5
-/** A gate that takes longer is not cheap. */
-export const MOST_TIMEOUT_SECONDS = 60
-/** The largest answer that is looked at. */
-export const LARGEST_SIGHT = 256 * 1024
+export const DEFAULT_PROBE_TIMEOUT_SECONDS = 5
+/** A longer check would not be cheap. */
+export const MAX_PROBE_TIMEOUT_SECONDS = 60
+/** The maximum size of a probe's answer, in bytes. */
+export const MAX_PROBE_ANSWER_BYTES = 256 * 1024
 
 export const MAX_URL_LENGTH = 8_192
 export const MAX_BODY_LENGTH = 16_384
 export const MAX_HEADERS = 32
 export const MAX_ARGS = 64
-export const MAX_WORD_LENGTH = 4_096
+export const MAX_PROBE_TEXT_LENGTH = 4_096
 
-type Read<T> = (field: string, value: unknown) => Parsed<T>
+type ProbeFieldParser<T> = (field: string, value: unknown) => Parsed<T>
 
-const COMMON = {
+const COMMON_FIELDS = {
   when: parseCondition,
   changed: parseChanged,
   on_error: wordField(ON_ERRORS),
-  timeout_seconds: integerField({ min: 1, max: MOST_TIMEOUT_SECONDS }),
+  timeout_seconds: integerField({ min: 1, max: MAX_PROBE_TIMEOUT_SECONDS }),
   kind: wordField(PROBE_KINDS),
-} as const satisfies Readonly<Record<string, Read<unknown>>>
+} as const satisfies Readonly<Record<string, ProbeFieldParser<unknown>>>
 
-/** Reads a probe. Whether it may be asked is judged elsewhere: by the outbound guard and the operator's programs. */
+/** Reads a probe. Whether it is allowed is decided by the outbound guard and the operator's list of programs. */
 export function parseProbe(field: string, value: unknown): Parsed<Probe> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return flawed({
@@ -81,29 +81,26 @@ export function parseProbe(field: string, value: unknown): Parsed<Probe> {
   const given = withoutNulls(value)
   const read = READERS[kind.value](field, given)
   if (!read.ok) return read
-  const flaws = flawsTogether(field, read.value)
+  const flaws = combinationFlaws(field, read.value)
   return flaws.length > 0 ? flawed(flaws) : read
 }
 
-/**
- * Reads a probe as it is sent. Header values that were shown hidden stand for those it had, which only whoever keeps the
- * probe can put back.
- */
-export function parseSentProbe(field: string, value: unknown): Parsed<Probe> {
+/** Reads a probe from a request. Masked header values stand for the stored ones, which the caller restores. */
+export function parseProbeInput(field: string, value: unknown): Parsed<Probe> {
   const { headers } = Object(value) as { readonly headers?: unknown }
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return parseProbe(field, value)
   const known = Object.entries(headers).filter(([, text]) => text !== HIDDEN)
   return parseProbe(field, { ...(value as object), headers: Object.fromEntries(known) as unknown })
 }
 
-/** Null stands for what is left out. */
+/** Null counts as omitted. */
 const withoutNulls = (value: object): object =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null))
 
-const READERS: Readonly<Record<ProbeKind, Read<Probe>>> = {
+const READERS: Readonly<Record<ProbeKind, ProbeFieldParser<Probe>>> = {
   http: (field, value) => {
     const read = parseFields(field, value, {
-      ...COMMON,
+      ...COMMON_FIELDS,
       url: parseUrl,
       method: wordField(PROBE_METHODS),
       headers: parseHeaders,
@@ -113,13 +110,13 @@ const READERS: Readonly<Record<ProbeKind, Read<Probe>>> = {
     const { url, method, headers, body } = read.value
     if (url === undefined) return flawed({ field: `${field}.url`, value: undefined, message: 'is missing' })
     return parsed({
-      ...{ kind: 'http', url, headers: headers ?? {}, body: body ?? null, ...common(read.value) },
+      ...{ kind: 'http', url, headers: headers ?? {}, body: body ?? null, ...commonSettings(read.value) },
       method: method ?? (body === undefined ? 'GET' : 'POST'),
     })
   },
   command: (field, value) => {
     const read = parseFields(field, value, {
-      ...COMMON,
+      ...COMMON_FIELDS,
       program: absolutePath,
       args: parseArgs,
       directory: absolutePath,
@@ -127,37 +124,47 @@ const READERS: Readonly<Record<ProbeKind, Read<Probe>>> = {
     if (!read.ok) return read
     const { program, args, directory } = read.value
     if (program === undefined) return flawed({ field: `${field}.program`, value: undefined, message: 'is missing' })
-    return parsed({ kind: 'command', program, args: args ?? [], directory: directory ?? null, ...common(read.value) })
+    return parsed({
+      kind: 'command',
+      program,
+      args: args ?? [],
+      directory: directory ?? null,
+      ...commonSettings(read.value),
+    })
   },
   state: (field, value) => {
-    const { changed: _changed, ...fields } = COMMON
+    const { changed: _changed, ...fields } = COMMON_FIELDS
     const read = parseFields(field, value, { ...fields, of: parseOf })
     if (!read.ok) return read
     const { of } = read.value
     return parsed({
       kind: 'state',
       of: { scheduleId: of?.schedule_id ?? null, session: of?.session ?? null },
-      ...common(read.value),
+      ...commonSettings(read.value),
     })
   },
 }
 
-const common = (given: {
+const commonSettings = (given: {
   readonly when?: Condition
   readonly changed?: true | string | null
   readonly on_error?: OnError
   readonly timeout_seconds?: number
-}): Asked => ({
+}): ProbeSettings => ({
   when: given.when ?? null,
   changed: given.changed ?? null,
   onError: given.on_error ?? 'run',
-  timeoutSeconds: given.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
+  timeoutSeconds: given.timeout_seconds ?? DEFAULT_PROBE_TIMEOUT_SECONDS,
 })
 
-function flawsTogether(field: string, probe: Probe): readonly Flaw[] {
+function combinationFlaws(field: string, probe: Probe): readonly Flaw[] {
   const flaws: Flaw[] = []
   if (probe.kind === 'state' && probe.when === null)
-    flaws.push({ field: `${field}.when`, value: undefined, message: 'is missing: there is nothing else to decide by' })
+    flaws.push({
+      field: `${field}.when`,
+      value: undefined,
+      message: 'is missing; a state probe decides by its condition alone',
+    })
   if (probe.kind !== 'http') return flaws
   const { method, body, when, changed } = probe
   if (body !== null && method !== 'POST')
@@ -167,32 +174,34 @@ function flawsTogether(field: string, probe: Probe): readonly Flaw[] {
     flaws.push({
       field: `${field}.when`,
       value: undefined,
-      message: 'has nothing to look at: HEAD is answered without a body',
+      message: 'does not apply to HEAD, whose answer has no body',
     })
   if (typeof changed === 'string')
     flaws.push({
       field: `${field}.changed`,
       value: changed,
-      message: 'has nothing to look at with HEAD',
+      message: 'does not apply to HEAD, whose answer has no body',
       allowed: 'true',
     })
   return flaws
 }
 
-/** `false` is as good as left out; a text is a JSON pointer. */
+/** `false` counts as omitted; a text is a JSON pointer. */
 function parseChanged(field: string, value: unknown): Parsed<true | string | null> {
   if (typeof value === 'boolean') return parsed(value ? true : null)
   const pointer = parsePointer(field, value)
   const allowed = 'true, or a JSON pointer such as /items/0/id'
-  return pointer.ok ? parsed(pointer.value === '' ? true : pointer.value) : flawed({ ...first(pointer.flaws), allowed })
+  return pointer.ok
+    ? parsed(pointer.value === '' ? true : pointer.value)
+    : flawed({ ...firstFlaw(pointer.flaws), allowed })
 }
 
-const first = (flaws: readonly Flaw[]): Flaw => flaws[0] ?? { field: '', value: undefined, message: 'is wrong' }
+const firstFlaw = (flaws: readonly Flaw[]): Flaw => flaws[0] ?? { field: '', value: undefined, message: 'is not valid' }
 
 const HALF_CHARACTER = /\p{Surrogate}/u
 
-/** A text of a limited length that names no template: a probe is the same for every run, and carries no secret. */
-function plainText(bounds: { readonly min: number; readonly max: number }): Read<string> {
+/** Reads a text of limited length without templates: a probe is the same for every run and must not contain secrets. */
+function plainText(bounds: { readonly min: number; readonly max: number }): ProbeFieldParser<string> {
   const allowed = `a text of ${bounds.min} to ${bounds.max} characters`
   return (field, value) => {
     if (typeof value !== 'string' || value.length < bounds.min || value.length > bounds.max)
@@ -201,8 +210,8 @@ function plainText(bounds: { readonly min: number; readonly max: number }): Read
       return flawed({ field, value: undefined, message: 'must not contain NUL or half of a surrogate pair', allowed })
     if (value.includes('{{'))
       return flawed({
-        ...{ field, value: undefined, message: 'has a template, and probes have none' },
-        allowed: 'a text without {{; secrets stand in agents alone',
+        ...{ field, value: undefined, message: 'must not contain a template' },
+        allowed: 'a text without {{; only agents may reference secrets',
       })
     return parsed(value)
   }
@@ -211,23 +220,23 @@ function plainText(bounds: { readonly min: number; readonly max: number }): Read
 function parseUrl(field: string, value: unknown): Parsed<string> {
   const text = plainText({ min: 1, max: MAX_URL_LENGTH })(field, value)
   if (!text.ok) return text
-  const allowed = 'an address such as https://example.com/path'
+  const allowed = 'a URL such as https://example.com/path'
   const url = URL.canParse(text.value) ? new URL(text.value) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol))
-    return flawed({ field, value, message: 'is not an address that can be asked', allowed })
+    return flawed({ field, value, message: 'is not an http or https URL', allowed })
   if (url.username !== '' || url.password !== '')
-    return flawed({ field, value: undefined, message: 'must not have a user or a password in it', allowed })
+    return flawed({ field, value: undefined, message: 'must not contain a user name or password', allowed })
   return text
 }
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 const HEADER_VALUE = /^[\t\u0020-\u007e\u00a0-\u00ff]*$/
-/** They belong to the connection. */
-const TRANSPORT =
+/** Headers that the connection sets. */
+const CONNECTION_HEADERS =
   /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i
 
 function parseHeaders(field: string, value: unknown): Parsed<Readonly<Record<string, string>>> {
-  const allowed = 'texts by name of the header'
+  const allowed = 'an object of header names and values'
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return flawed({ field, value: undefined, message: 'must be an object', allowed })
   const entries = Object.entries(value as Readonly<Record<string, unknown>>)
@@ -235,32 +244,34 @@ function parseHeaders(field: string, value: unknown): Parsed<Readonly<Record<str
     return flawed({ field, value: undefined, message: `has more than ${MAX_HEADERS} headers`, allowed })
   const flaws = entries.flatMap(([name, text]): readonly Flaw[] => {
     const of = `${field}.${name}`
-    if (!HEADER_NAME.test(name)) return [{ field: of, value: undefined, message: 'is not the name of a header' }]
-    if (TRANSPORT.test(name)) return [{ field: of, value: undefined, message: 'is set by the connection itself' }]
-    const read = plainText({ min: 0, max: MAX_WORD_LENGTH })(of, text)
+    if (!HEADER_NAME.test(name)) return [{ field: of, value: undefined, message: 'is not a valid header name' }]
+    if (CONNECTION_HEADERS.test(name))
+      return [{ field: of, value: undefined, message: 'is set by the connection and cannot be given' }]
+    const read = plainText({ min: 0, max: MAX_PROBE_TEXT_LENGTH })(of, text)
     if (!read.ok) return read.flaws
-    if (read.value === HIDDEN)
-      return [{ field: of, value: undefined, message: 'is hidden here; send the value itself' }]
-    return HEADER_VALUE.test(read.value) ? [] : [{ field: of, value: undefined, message: 'cannot stand in a header' }]
+    if (read.value === HIDDEN) return [{ field: of, value: undefined, message: 'is masked; send the actual value' }]
+    return HEADER_VALUE.test(read.value)
+      ? []
+      : [{ field: of, value: undefined, message: 'is not a valid header value' }]
   })
   return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, string>>)
 }
 
-/** What is shown instead of a credential. */
+/** Shown instead of a credential. */
 const HIDDEN = '***'
 
 function absolutePath(field: string, value: unknown): Parsed<string> {
-  const text = plainText({ min: 1, max: MAX_WORD_LENGTH })(field, value)
+  const text = plainText({ min: 1, max: MAX_PROBE_TEXT_LENGTH })(field, value)
   if (!text.ok) return text
   const isPlain = text.value.startsWith('/') && text.value.split('/').every((part) => part !== '..' && part !== '.')
   return isPlain ? text : flawed({ field, value, message: 'must be an absolute path without . and ..' })
 }
 
 function parseArgs(field: string, value: unknown): Parsed<readonly string[]> {
-  const allowed = `up to ${MAX_ARGS} texts, one for each argument`
+  const allowed = `up to ${MAX_ARGS} texts, one per argument`
   if (!Array.isArray(value) || value.length > MAX_ARGS)
     return flawed({ field, value: undefined, message: 'must be a list of arguments', allowed })
-  const read = plainText({ min: 0, max: MAX_WORD_LENGTH })
+  const read = plainText({ min: 0, max: MAX_PROBE_TEXT_LENGTH })
   const flaws = (value as readonly unknown[]).flatMap((arg, index) => {
     const one = read(`${field}.${index}`, arg)
     return one.ok ? [] : one.flaws

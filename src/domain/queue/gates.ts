@@ -1,30 +1,70 @@
-import { hasRoom, untilWord } from '../budget/budget.ts'
-import type { BudgetId, LaneName, RunId } from '../ids.ts'
+import { hasRoom, budgetUntilText } from '../budget/budget.ts'
+import type { QuotaCause } from '../budget/quota.ts'
+import type { BudgetId, LaneName, ProviderName, RunId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
-import { keptSlots, maxOrgSlots, orgRoom } from '../../core/org-share.ts'
+import { reservedSlots, maxOrgSlots, orgRoom } from './lanes.ts'
 import { because, type Why } from '../reasons.ts'
 import type { RunFacts } from '../run/run.ts'
 import { type ContextUse, isThrottled, sessionLimit } from '../session/session.ts'
-import { isProviderClosed, providerWhy, type ProviderStanding } from '../../core/picking/provider-gate.ts'
 
 /**
- * The gates between `queued` and `running`, in order: not-before → session order and limit → schedule slot → agent limit
- * → org limit → budget → provider → executor → lane slot. The picker walks them for every run it wants to start; `explain` walks
- * the same list to say why one has not.
+ * The capacity of a provider. The code that counts its requests updates this object while runs start, and picking
+ * only reads it, so that a transaction that starts many runs never starts one too many.
  */
-export interface Candidate extends Pick<
+export interface ProviderLoad {
+  readonly name: ProviderName
+  /** No run starts before this; null or past: no quota blocks it. */
+  readonly until: Instant | null
+  /** The quota that blocks it until then. */
+  readonly quota: QuotaCause
+  /** The maximum number of its runs in flight; null: no limit. */
+  readonly limit: number | null
+}
+
+/** A provider with its runs. */
+export interface ProviderStatus {
+  readonly load: ProviderLoad
+  readonly inFlight: number
+  /** All queued runs that call it. */
+  readonly waiting: number
+}
+
+/** Whether the provider has its maximum number of runs in flight. */
+export const isProviderFull = ({ load, inFlight }: Pick<ProviderStatus, 'load' | 'inFlight'>): boolean =>
+  load.limit !== null && inFlight >= load.limit
+
+/** Whether runs that call the provider may not start now. */
+export const isProviderClosed = (provider: Pick<ProviderStatus, 'load' | 'inFlight'>, now: Instant): boolean =>
+  (provider.load.until !== null && provider.load.until > now) || isProviderFull(provider)
+
+/** Why a run that calls a closed provider waits; `behind` counts the other waiting runs. */
+function providerWhy(status: ProviderStatus | null, now: Instant): Why {
+  const { name: provider = '', quota = '', until = null, limit = null } = status?.load ?? {}
+  const inFlight = status?.inFlight ?? 0
+  const behind = Math.max(0, (status?.waiting ?? 0) - 1)
+  return until !== null && until > now
+    ? because('provider_quota', 'gate:provider', { provider, quota, until: formatInstant(until), behind })
+    : because('provider_limit', 'provider.max_concurrent', { provider, in_flight: inFlight, limit: limit ?? 0, behind })
+}
+
+/**
+ * A queued run as the gates see it. The gates between `queued` and `running`, in order: not-before → session order
+ * and limit → schedule slot → agent limit → org limit → budget → provider → executor → lane slot. Picking checks them
+ * for every run it wants to start; `explain` uses the same list to say why a run has not started.
+ */
+export interface GateCandidate extends Pick<
   RunFacts,
   'id' | 'orgId' | 'agentId' | 'sessionKey' | 'trigger' | 'lane' | 'priority' | 'createdAt' | 'seq' | 'notBefore'
 > {
-  /** It has executed before and holds its session and schedule slots through the wait. */
+  /** It has executed before and keeps its session and schedule slots while it waits. */
   readonly retrying: boolean
-  /** It waits for a slot of its schedule, of which there are this many. Null: it has one, or needs none. */
+  /** The number of slots of its schedule while it waits for one; null when it has one or needs none. */
   readonly parkedBehind: number | null
-  /** It interrupted its session and must not overlap what it interrupted. */
+  /** It interrupted its session and must not overlap the runs it interrupted. */
   readonly interrupts: boolean
-  /** Somebody who can execute its agent is there. */
+  /** Whether a node or worker that can execute its agent is available. */
   readonly executable: boolean
-  /** What it sets aside in each budget that queues. */
+  /** Its reserve in each budget with action `queue`. */
   readonly reserves: readonly Reserve[]
 }
 
@@ -38,7 +78,7 @@ export interface SessionLoad {
   readonly stopping: number
   readonly maxConcurrent: number
   readonly context: ContextUse | null
-  /** The run whose turn it is. Null when nobody waits. */
+  /** The next run of the session; null when none waits. */
   readonly head: RunId | null
 }
 
@@ -51,21 +91,24 @@ export interface Load {
 export interface BudgetLoad {
   readonly remaining: number
   readonly unit: string
-  /** When it has room again at the latest. Null: when a person lets it go on. */
+  /** The latest time when it has room again; null when it is paused until resumed. */
   readonly until: Instant | null
 }
 
 export interface LaneLoad {
-  /** The lane that serves the run, which is `main` when nobody has created the one it names. */
+  /** The lane that serves the run: `main` when the lane it names does not exist. */
   readonly name: LaneName
   readonly size: number
   readonly held: number
-  /** What the org holds of it, and the part it may hold. The picker leaves it out: it is offered what the org may take. */
+  /**
+   * The slots the org holds and its maximum share. Omitted when picking, where the caller already limited the free
+   * slots.
+   */
   readonly org?: { readonly held: number; readonly share: number }
 }
 
-/** Everything the gates look at for one run. */
-export interface Standing {
+/** The input of the gates for one run. */
+export interface GateFacts {
   readonly now: Instant
   readonly session: SessionLoad | null
   readonly agent: Load
@@ -73,17 +116,19 @@ export interface Standing {
   readonly org: Load
   readonly orgTasks: Load
   readonly budgets: ReadonlyMap<BudgetId, BudgetLoad>
-  /** What the run's agent calls; null: nothing with quotas. */
-  readonly provider: ProviderStanding | null
+  /** The provider that the agent calls; null: none with quotas. */
+  readonly provider: ProviderStatus | null
   readonly catchup: Load
   readonly lane: LaneLoad
 }
 
-/** Whom a closed gate holds up for the rest of the turn: only this run, or all of its agent, provider, org or lane. */
-export type Holds = 'run' | 'agent' | 'provider' | 'org' | 'lane'
+/**
+ * What a closed gate blocks for the rest of the transaction: only this run, or all of its agent, provider, org or
+ * lane.
+ */
+type BlockedScope = 'run' | 'agent' | 'provider' | 'org' | 'lane'
 
-/** The gates by name. */
-export type GateName =
+type GateName =
   | (
       | 'not_before'
       | 'interruption'
@@ -95,18 +140,18 @@ export type GateName =
     )
   | ('org_limit' | 'org_tasks' | 'budget' | 'provider' | 'executor' | 'catchup' | 'lane')
 
-interface Gate {
+interface QueueGate {
   readonly name: GateName
-  readonly holds: Holds
-  readonly isClosed: (run: Candidate, at: Standing) => boolean
-  readonly why: (run: Candidate, at: Standing) => Why
+  readonly blocks: BlockedScope
+  readonly isClosed: (run: GateCandidate, at: GateFacts) => boolean
+  readonly why: (run: GateCandidate, at: GateFacts) => Why
 }
 
 /**
- * A run that waits for a slot of its schedule has no place in its session yet; it gets one with the slot. Otherwise it
- * could stand in front of the very run whose slot it waits for, and both would wait for ever.
+ * A run that waits for a slot of its schedule has no position in its session yet; it gets one with the slot.
+ * Otherwise it could be ahead of the run whose slot it waits for, and both would wait forever.
  */
-export const hasPlace = (run: Pick<Candidate, 'parkedBehind'>): boolean => run.parkedBehind === null
+const hasPosition = (run: Pick<GateCandidate, 'parkedBehind'>): boolean => run.parkedBehind === null
 
 const isFull = (load: Load): boolean => load.limit !== null && load.inFlight >= load.limit
 
@@ -115,32 +160,32 @@ const loadWhy = (load: Load): { readonly in_flight: number; readonly limit: numb
   limit: load.limit ?? 0,
 })
 
-const GATES: readonly Gate[] = [
+const QUEUE_GATES: readonly QueueGate[] = [
   {
     name: 'not_before',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run, at) => run.notBefore !== null && run.notBefore > at.now,
     why: (run, at) => because('not_before', 'gate:not_before', { not_before: formatInstant(run.notBefore ?? at.now) }),
   },
   {
     name: 'interruption',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run, at) => run.interrupts && at.session !== null && at.session.stopping > 0,
     why: (_, at) => because('awaiting_stop', 'session.mode=interrupt', { stopping: at.session?.stopping ?? 0 }),
   },
   {
     name: 'session_order',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run, at) =>
-      hasPlace(run) && at.session !== null && at.session.head !== null && at.session.head !== run.id,
+      hasPosition(run) && at.session !== null && at.session.head !== null && at.session.head !== run.id,
     why: (run, at) => because('session_order', 'gate:session_order', { ahead: at.session?.head ?? run.id }),
   },
   {
     name: 'session_limit',
-    holds: 'run',
-    // A retrying run is one of the active ones already: it needs no second slot.
+    blocks: 'run',
+    // A retrying run already counts as active and needs no second slot.
     isClosed: (run, at) =>
-      hasPlace(run) &&
+      hasPosition(run) &&
       !run.retrying &&
       at.session !== null &&
       at.session.active >= sessionLimit(at.session.maxConcurrent, at.session.context),
@@ -148,56 +193,56 @@ const GATES: readonly Gate[] = [
   },
   {
     name: 'schedule_slot',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run) => run.parkedBehind !== null,
     why: (run) => because('schedule_limit', 'concurrency_policy=QUEUE', { max_concurrency: run.parkedBehind ?? 0 }),
   },
   {
     name: 'agent_limit',
-    holds: 'agent',
+    blocks: 'agent',
     isClosed: (_, at) => isFull(at.agent),
     why: (run, at) => because('agent_limit', 'agent.max_concurrent', { ...loadWhy(at.agent), agent: run.agentId }),
   },
   {
     name: 'agent_tasks',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run, at) => run.trigger === 'task' && isFull(at.agentTasks),
     why: (run, at) =>
       because('agent_limit', 'tasks.max_per_agent_inflight', { ...loadWhy(at.agentTasks), agent: run.agentId }),
   },
   {
     name: 'org_limit',
-    holds: 'org',
+    blocks: 'org',
     isClosed: (_, at) => isFull(at.org),
     why: (_, at) => because('org_limit', 'org.max_concurrent', loadWhy(at.org)),
   },
   {
     name: 'org_tasks',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run, at) => run.trigger === 'task' && isFull(at.orgTasks),
     why: (_, at) => because('org_limit', 'tasks.max_inflight', loadWhy(at.orgTasks)),
   },
   {
     name: 'budget',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run, at) => run.reserves.length > 0 && shortBudget(run, at) !== undefined,
     why: (run, at) => budgetWhy(run, at),
   },
   {
     name: 'provider',
-    holds: 'provider',
+    blocks: 'provider',
     isClosed: (_, at) => at.provider !== null && isProviderClosed(at.provider, at.now),
     why: (_, at) => providerWhy(at.provider, at.now),
   },
   {
     name: 'executor',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run) => !run.executable,
     why: (run) => because('executor_offline', 'gate:executor', { agent: run.agentId }),
   },
   {
     name: 'catchup',
-    holds: 'run',
+    blocks: 'run',
     isClosed: (run, at) => run.trigger === 'catchup' && isFull(at.catchup),
     why: (_, at) =>
       because('catchup_limit', 'schedules.catchup_max_active', {
@@ -207,32 +252,32 @@ const GATES: readonly Gate[] = [
   },
   {
     name: 'lane',
-    holds: 'lane',
-    isClosed: (_, at) => at.lane.held >= at.lane.size || isShareTaken(at.lane),
+    blocks: 'lane',
+    isClosed: (_, at) => at.lane.held >= at.lane.size || isOrgShareUsed(at.lane),
     why: (_, at) => laneWhy(at.lane),
   },
 ]
 
-/** The gates in the order in which they are asked. */
-export const GATE_NAMES: readonly GateName[] = GATES.map(({ name }) => name)
+/** The gates in the order in which they are checked. */
+export const GATE_NAMES: readonly GateName[] = QUEUE_GATES.map(({ name }) => name)
 
 /**
- * Where a run stands: which gate is closed to it and why; no gate, when all are open and others go first. Before a run
- * that workers perform stand their hands instead of a lane.
+ * Why a run waits: the first closed gate, or none when all are open and other runs go first. For runs of workers the
+ * gate `worker` replaces the lane.
  */
 export interface Wait extends Why {
   readonly gate: GateName | 'worker' | null
 }
 
-/** Whom the first closed gate holds up, or null when the run may start. */
-export function closedGate(run: Candidate, at: Standing): Holds | null {
-  for (const gate of GATES) if (gate.isClosed(run, at)) return gate.holds
+/** What the first closed gate blocks; null when the run may start. */
+export function closedGate(run: GateCandidate, at: GateFacts): BlockedScope | null {
+  for (const gate of QUEUE_GATES) if (gate.isClosed(run, at)) return gate.blocks
   return null
 }
 
-/** Why the run has not started: the first closed gate, or that others go first. */
-export function explainWait(run: Candidate, at: Standing, position: number): Wait {
-  const closed = GATES.find((gate) => gate.isClosed(run, at))
+/** Why the run has not started: the first closed gate, or its position in the queue. */
+export function explainWait(run: GateCandidate, at: GateFacts, position: number): Wait {
+  const closed = QUEUE_GATES.find((gate) => gate.isClosed(run, at))
   return closed === undefined
     ? { ...because('in_line', 'picking_order', { position }), gate: null }
     : { ...closed.why(run, at), gate: closed.name }
@@ -250,23 +295,23 @@ function sessionLimitWhy(session: SessionLoad | null): Why {
     : because('session_limit', 'session.max_concurrent', { active, limit: session?.maxConcurrent ?? 0 })
 }
 
-/** Whether no free slot is for this org. */
-const isShareTaken = ({ size, held, org }: LaneLoad): boolean =>
+/** Whether the org may not take any of the free slots. */
+const isOrgShareUsed = ({ size, held, org }: LaneLoad): boolean =>
   org !== undefined && orgRoom({ size, free: size - held, held: org.held }, org.share) === 0
 
 function laneWhy({ name, size, held, org }: LaneLoad): Why {
   if (held >= size || org === undefined) return because('lane_full', 'gate:lane', { lane: name, size })
-  const [limit, kept] = [maxOrgSlots(size, org.share), keptSlots(size, org.share)]
-  return because('org_share', 'lanes.max_org_share', { lane: name, size, held: org.held, limit, kept })
+  const [limit, reserved] = [maxOrgSlots(size, org.share), reservedSlots(size, org.share)]
+  return because('org_share', 'lanes.max_org_share', { lane: name, size, held: org.held, limit, kept: reserved })
 }
 
-const shortBudget = (run: Candidate, at: Standing): Reserve | undefined =>
+const shortBudget = (run: GateCandidate, at: GateFacts): Reserve | undefined =>
   run.reserves.find((reserve) => {
     const budget = at.budgets.get(reserve.budgetId)
     return budget !== undefined && !hasRoom(budget.remaining, reserve.amount)
   })
 
-function budgetWhy(run: Candidate, at: Standing): Why {
+function budgetWhy(run: GateCandidate, at: GateFacts): Why {
   const short = shortBudget(run, at)
   const budget = short === undefined ? undefined : at.budgets.get(short.budgetId)
   return because('budget', 'gate:budget', {
@@ -274,6 +319,6 @@ function budgetWhy(run: Candidate, at: Standing): Why {
     reserve: short?.amount ?? 0,
     remaining: budget?.remaining ?? 0,
     unit: budget?.unit ?? '',
-    until: untilWord(budget?.until ?? null),
+    until: budgetUntilText(budget?.until ?? null),
   })
 }

@@ -1,13 +1,13 @@
-/** Entries up to which one part holds all. */
-const FEW = 8_192
+/** The number of entries up to which there is only one part. */
+const MAX_UNDIVIDED = 8_192
 const PARTS = 64
 
 /**
- * A map that may grow to millions. A single one copies all its entries at once whenever it grows or shrinks, and nothing else
- * happens meanwhile: with 300,000 it takes 15 ms. In parts, each of which does so at a time of its own, it takes a fraction
- * of a millisecond. Values come in no particular order.
+ * A map that may grow to millions of entries. A single Map copies all its entries at once whenever it grows or
+ * shrinks and blocks meanwhile: 15 ms with 300,000 entries. Divided into parts that grow at different times, it
+ * blocks for a fraction of a millisecond. The order of values is unspecified.
  */
-export class WideMap<K extends string, V> {
+export class LargeMap<K extends string, V> {
   #parts = [new Map<K, V>()]
   #size = 0
 
@@ -28,7 +28,7 @@ export class WideMap<K extends string, V> {
     const before = part.size
     part.set(key, value)
     this.#size += part.size - before
-    if (this.#size > FEW && this.#parts.length === 1) this.#divide()
+    if (this.#size > MAX_UNDIVIDED && this.#parts.length === 1) this.#divide()
   }
 
   delete(key: K): boolean {
@@ -48,7 +48,7 @@ export class WideMap<K extends string, V> {
 
   #partOf(key: K): Map<K, V> {
     const parts = this.#parts
-    return (parts.length === 1 ? parts[0] : parts[partOf(key)]) as Map<K, V>
+    return (parts.length === 1 ? parts[0] : parts[partOfKey(key)]) as Map<K, V>
   }
 
   #divide(): void {
@@ -59,13 +59,13 @@ export class WideMap<K extends string, V> {
 }
 
 /**
- * Which part has a hash of 12 bits. Parts of the same size would all grow at the same moment: the last one is nearly twice
- * as large as the first, so that they do it one after the other.
+ * The part of each 12-bit hash. Parts of equal size would all grow at the same time; here the last one is nearly
+ * twice as large as the first, so that they grow one after the other.
  */
 const PART_OF = Uint8Array.from({ length: 4_096 }, (_, hash) => Math.floor(PARTS * Math.log2(1 + hash / 4_096)))
 
-/** Ids that follow each other differ in their last characters. */
-export function partOf(key: string): number {
+/** Consecutive ids differ in their last characters, so those are hashed. */
+export function partOfKey(key: string): number {
   const end = key.length
   const tail = key.charCodeAt(end - 1) + 127 * key.charCodeAt(end - 2) + 16_129 * key.charCodeAt(end - 3)
   return PART_OF[Math.imul(tail, 0x9e3779b1) >>> 20] as number

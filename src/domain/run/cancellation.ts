@@ -3,30 +3,33 @@ import { later, type Instant } from '../instant.ts'
 import type { Why } from '../reasons.ts'
 import { isTerminal, nextState, type RunState, type TerminalState } from './run-machine.ts'
 
-/** What cancelling does to one run. Each publishes exactly one empty outbound, so that indicators are cleared. */
+/** The cancellation of one run. Each sends exactly one empty message, so that indicators are cleared. */
 export interface Cancellation {
   readonly runId: RunId
-  /** `stopping` when somebody works on it and must be asked, `cancelled` when it ends at once. */
+  /** `stopping` when its executor must be asked to stop, `cancelled` when it ends at once. */
   readonly to: 'stopping' | 'cancelled'
-  /** Until when the holder may confirm. Null when there is nobody to wait for. */
+  /** How long the executor may take to confirm; null when there is none to wait for. */
   readonly graceUntil: Instant | null
   readonly why: Why
 }
 
 export type CancelDecision =
   | { readonly kind: 'cancel'; readonly cancellation: Cancellation }
-  /** It was asked before; asking again changes nothing. */
+  /** A repeated cancel changes nothing. */
   | { readonly kind: 'already_stopping' }
   | { readonly kind: 'ended'; readonly state: TerminalState }
 
-interface Cancel {
+interface CancelContext {
   readonly now: Instant
   readonly why: Why
   readonly stopGraceMs: number
 }
 
-/** What becomes of a run that somebody wants to end. */
-export function decideCancel(run: { readonly id: RunId; readonly state: RunState }, cancel: Cancel): CancelDecision {
+/** Decides what cancelling does to a run. */
+export function decideCancel(
+  run: { readonly id: RunId; readonly state: RunState },
+  cancel: CancelContext,
+): CancelDecision {
   if (isTerminal(run.state)) return { kind: 'ended', state: run.state }
   if (run.state === 'stopping') return { kind: 'already_stopping' }
   const stopping = nextState(run.state, 'cancel') === 'stopping'
@@ -41,10 +44,10 @@ export function decideCancel(run: { readonly id: RunId; readonly state: RunState
   }
 }
 
-/** The cancellations of all runs that can still be cancelled; those already ended or stopping are passed over. */
+/** The cancellations of all runs that can still be cancelled; ended and stopping ones are skipped. */
 export function cancelAll(
   runs: readonly { readonly id: RunId; readonly state: RunState }[],
-  cancel: Cancel,
+  cancel: CancelContext,
 ): readonly Cancellation[] {
   return runs.flatMap((run) => {
     const decision = decideCancel(run, cancel)
@@ -52,7 +55,7 @@ export function cancelAll(
   })
 }
 
-/** Whether a run in `stopping` is given up: its holder is gone, or has had its time. */
+/** Whether a run in `stopping` is ended without confirmation: its lease expired or the grace period is over. */
 export const isAbandoned = (
   stopping: { readonly graceUntil: Instant; readonly leaseUntil: Instant | null },
   now: Instant,
@@ -63,7 +66,7 @@ export type ManualRetry =
   | { readonly kind: 'needs_force' }
   | { readonly kind: 'not_ended'; readonly state: RunState }
 
-/** Whether a person may have a run repeated as a new run. A success is repeated only when they insist. */
+/** Decides whether a run can be retried manually as a new run; a successful run only with `force`. */
 export function decideManualRetry(state: RunState, force: boolean): ManualRetry {
   if (!isTerminal(state)) return { kind: 'not_ended', state }
   return state === 'success' && !force ? { kind: 'needs_force' } : { kind: 'retry' }

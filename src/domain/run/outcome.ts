@@ -1,14 +1,14 @@
+import { COMPLETED } from './run.ts'
 import type { Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
-import { COMPLETED } from '../../core/usual-why.ts'
 import type { ErrorCode } from './error-codes.ts'
 import { decideRetry, type RetryFacts } from './retry.ts'
 import type { RunEvent } from './run-machine.ts'
 
-/** How an attempt ended, whoever executed it: an answer, a callback, a worker's report, a lapsed lease. */
-export type Outcome =
+/** The result of an attempt, from any source: an answer, a callback, a worker's report, an expired lease. */
+export type AttemptOutcome =
   | { readonly kind: 'succeeded' }
-  /** Nobody had to be woken: a success that nothing was done for. */
+  /** The agent did not have to run; counts as success. */
   | { readonly kind: 'not_needed'; readonly why: Why }
   /** The executor will report later. */
   | { readonly kind: 'accepted' }
@@ -17,29 +17,29 @@ export type Outcome =
       readonly errorCode: ErrorCode
       readonly retryable: boolean | null
       readonly retryAfterMs: number | null
-      /** What it called was too busy for it, and says so: others that call it wait too. */
+      /** The executor reported overload, so other runs that call it wait too. */
       readonly busy?: true
     }
   | {
       readonly kind: 'timed_out'
       readonly errorCode: 'timeout' | 'callback_timeout'
-      /** What the executor said about it, if it was the executor that gave up. */
+      /** Whether the executor said that it may be retried, when the timeout was its own. */
       readonly retryable?: boolean | null
     }
-  /** It stopped because it was asked to, or of its own accord. */
+  /** It stopped, on request or by itself. */
   | { readonly kind: 'stopped' }
 
 export const RESULT_STATUSES = ['success', 'failed', 'timeout', 'cancelled'] as const
 export type ResultStatus = (typeof RESULT_STATUSES)[number]
 
-/** The outcome that a result in the shared shape stands for. An agent that gives no code of its own has `agent_error`. */
+/** The outcome of a reported result. An agent without an error code gets `agent_error`. */
 export function outcomeOfResult(result: {
   readonly status: ResultStatus
   readonly errorCode: ErrorCode | null
   readonly retryable: boolean | null
-  /** How long what it called asked it to wait. */
+  /** The Retry-After of the called service. */
   readonly retryAfterMs?: number | null
-}): Outcome {
+}): AttemptOutcome {
   switch (result.status) {
     case 'success':
       return { kind: 'succeeded' }
@@ -48,50 +48,47 @@ export function outcomeOfResult(result: {
     case 'cancelled':
       return { kind: 'stopped' }
     case 'failed':
-      return asBusy(failure(result.errorCode ?? 'agent_error', result), (result.retryAfterMs ?? null) !== null)
+      return withBusy(failedOutcome(result.errorCode ?? 'agent_error', result), (result.retryAfterMs ?? null) !== null)
   }
 }
 
-/** Whether an answer only says that a result will follow: a 202 that says so, or any 202 of an executor that is async. */
+/** Whether an answer only announces a later result: a 202 with `async: true`, or any 202 of an async executor. */
 export const isAcceptance = (answer: { readonly status: number; readonly body: unknown }, isAsync: boolean): boolean =>
-  answer.status === 202 && (isAsync || saysAsync(answer.body))
+  answer.status === 202 && (isAsync || isAsyncBody(answer.body))
 
-const saysAsync = (body: unknown): boolean =>
+const isAsyncBody = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'async' in body && body.async === true
 
-/**
- * The outcome that a bare HTTP status stands for. 408, 425 and 429 are retried like a failure of the other side: they say
- * "not now", not "never".
- */
-export function outcomeOfHttpStatus(status: number, retryAfterMs: number | null = null): Outcome {
+/** The outcome of an HTTP status. 408, 425 and 429 mean "not now" and are retried like server errors. */
+export function outcomeOfHttpStatus(status: number, retryAfterMs: number | null = null): AttemptOutcome {
   if (status >= 200 && status < 300) return { kind: 'succeeded' }
-  if (NOT_NOW.includes(status))
-    return asBusy(failure('executor_http_4xx', { retryable: true, retryAfterMs }), status === 429)
-  if (status >= 500) return asBusy(failure('executor_http_5xx', { retryAfterMs }), status === 503)
-  return failure(status >= 400 ? 'executor_http_4xx' : 'executor_http_3xx', {})
+  if (TEMPORARY_REFUSALS.includes(status))
+    return withBusy(failedOutcome('executor_http_4xx', { retryable: true, retryAfterMs }), status === 429)
+  if (status >= 500) return withBusy(failedOutcome('executor_http_5xx', { retryAfterMs }), status === 503)
+  return failedOutcome(status >= 400 ? 'executor_http_4xx' : 'executor_http_3xx', {})
 }
 
-const NOT_NOW: readonly number[] = [408, 425, 429]
+const TEMPORARY_REFUSALS: readonly number[] = [408, 425, 429]
 
-/** The same failure, of which it is known whether what was called was too busy. */
-export const asBusy = (outcome: Outcome, busy: boolean): Outcome =>
+/** Adds to a failure whether the called service was overloaded. */
+export const withBusy = (outcome: AttemptOutcome, busy: boolean): AttemptOutcome =>
   busy && outcome.kind === 'failed' ? { ...outcome, busy } : outcome
 
-const failure = (
+const failedOutcome = (
   errorCode: ErrorCode,
   more: { readonly retryable?: boolean | null; readonly retryAfterMs?: number | null },
-): Outcome => ({
+): AttemptOutcome => ({
   kind: 'failed',
   errorCode,
   retryable: more.retryable ?? null,
   retryAfterMs: more.retryAfterMs ?? null,
 })
 
-/** The attempt's lease lapsed: whoever held it is gone. */
-export const NODE_LOST: Outcome = failure('node_lost', {})
+/** The attempt's lease expired: its holder is gone. */
+export const NODE_LOST: AttemptOutcome = failedOutcome('node_lost', {})
 
-/** The node that held it shut down and gave it back. */
-export const NODE_SHUTDOWN: Outcome = failure('node_shutdown', {})
+/** The node that held it shut down and released it. */
+export const NODE_SHUTDOWN: AttemptOutcome = failedOutcome('node_shutdown', {})
 
 export interface Settlement {
   readonly event: RunEvent
@@ -101,9 +98,9 @@ export interface Settlement {
   readonly why: Why
 }
 
-/** What the outcome of an attempt does to its run. */
-export function settle(
-  outcome: Outcome,
+/** Decides what the outcome of an attempt does to its run. */
+export function settleAttempt(
+  outcome: AttemptOutcome,
   attempt: { readonly attempt: number; readonly firstAttempt: number },
   facts: RetryFacts,
 ): Settlement {

@@ -19,20 +19,23 @@ export interface RetryPolicy {
   readonly strategy: RetryStrategy
   readonly baseMs: number
   readonly maxMs: number
-  /** The share by which a wait may be shorter or longer: 0.25 gives 0.75…1.25. */
+  /** The fraction by which a wait may vary: 0.25 gives 0.75 to 1.25. */
   readonly jitter: number
-  /** The waits of strategy `ladder`. The last one repeats. */
+  /** The waits of strategy `ladder`; the last one repeats. */
   readonly ladderSeconds: readonly number[]
-  /** What was left out of the policy of an agent or a schedule: the deployment's `retry.*` decides it when a run is made. */
-  readonly leftOut?: readonly LeftOut[]
+  /**
+   * The fields that the policy of an agent or schedule omits; the deployment's `retry.*` supplies them when a run is
+   * created.
+   */
+  readonly leftOut?: readonly OmittedField[]
 }
 
 const DEPLOYMENT_FIELDS = ['max_retries', 'base_ms', 'max_ms', 'jitter'] as const
-type LeftOut = (typeof DEPLOYMENT_FIELDS)[number]
+type OmittedField = (typeof DEPLOYMENT_FIELDS)[number]
 
 export const DEFAULT_LADDER_SECONDS: readonly number[] = [30, 60, 300, 900, 3600]
 
-/** What an agent's turn gets unless the schedule or agent says otherwise: waits of about 2, 4 and 8 s. */
+/** The default policy of agent runs: waits of about 2, 4 and 8 s. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   maxRetries: 3,
   strategy: 'exponential',
@@ -42,7 +45,7 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   ladderSeconds: DEFAULT_LADDER_SECONDS,
 }
 
-/** Nobody waits longer than this for a retry; a longer wait is a schedule. */
+/** The maximum wait before a retry. */
 export const MAX_WAIT_MS = 86_400_000
 
 export const MAX_RETRIES = 1_000
@@ -53,29 +56,29 @@ const FIELDS = {
   strategy: wordField(RETRY_STRATEGIES),
   base_ms: integerField({ min: 1, max: MAX_WAIT_MS }),
   max_ms: integerField({ min: 1, max: MAX_WAIT_MS }),
-  jitter: parseShare,
+  jitter: parseFraction,
   ladder_seconds: parseLadder,
 }
 
 type Fields = FieldsOf<typeof FIELDS>
 
-/** A retry policy as it is given: what is left out has a default. */
+/** A retry policy from a request; omitted fields get defaults. */
 export type GivenPolicy = { readonly [Name in keyof Fields]?: Fields[Name] | undefined }
 
-/** What is wrong between the fields of a policy. Single fields may be wrong, too. */
+/** Flaws of fields in combination; each may also be invalid by itself. */
 export function policyFlaws({ strategy, base_ms: base, max_ms: max }: GivenPolicy): readonly Flaw[] {
-  const { strategy: usual, baseMs } = DEFAULT_RETRY_POLICY
+  const { strategy: defaultStrategy, baseMs } = DEFAULT_RETRY_POLICY
   const first = base ?? baseMs
-  // A longest wait that is left out never contradicts the first wait.
-  if ((strategy ?? usual) !== 'exponential' || max === undefined || !(max < first)) return []
-  return [{ field: 'max_ms', value: max, message: `is below base_ms, ${first}` }]
+  // An omitted max_ms never contradicts base_ms.
+  if ((strategy ?? defaultStrategy) !== 'exponential' || max === undefined || !(max < first)) return []
+  return [{ field: 'max_ms', value: max, message: `is below base_ms, which is ${first}` }]
 }
 
 /**
- * The policy that is given. What is left out comes from `base`; a ladder without `max_retries` is climbed once. A fixed
- * wait or a ladder is exact unless jitter is asked for: 30 s means 30 s.
+ * Completes a policy with the fields of `base`; a ladder without `max_retries` is used once. Fixed and ladder waits
+ * have no jitter unless it is given.
  */
-export function policyOf(given: GivenPolicy, base = DEFAULT_RETRY_POLICY): RetryPolicy {
+export function completePolicy(given: GivenPolicy, base = DEFAULT_RETRY_POLICY): RetryPolicy {
   const strategy = given.strategy ?? base.strategy
   const ladderSeconds = given.ladder_seconds ?? base.ladderSeconds
   const baseMs = given.base_ms ?? base.baseMs
@@ -89,26 +92,26 @@ export function policyOf(given: GivenPolicy, base = DEFAULT_RETRY_POLICY): Retry
   }
 }
 
-/** The same of an agent or a schedule, which is kept with what it leaves out. */
-export function keptPolicyOf(given: GivenPolicy, base = DEFAULT_RETRY_POLICY): RetryPolicy {
+/** Completes the policy of an agent or schedule and stores which fields were omitted. */
+export function storedPolicyOf(given: GivenPolicy, base = DEFAULT_RETRY_POLICY): RetryPolicy {
   const leftOut = DEPLOYMENT_FIELDS.filter((name) => given[name] === undefined)
-  const policy = policyOf(given, base)
+  const policy = completePolicy(given, base)
   return leftOut.length === 0 ? policy : { ...policy, leftOut }
 }
 
 /** Reads a retry policy. */
 export function parseRetryPolicy(field: string, value: unknown, base = DEFAULT_RETRY_POLICY): Parsed<RetryPolicy> {
-  const read = parseGiven(field, value)
-  return read.ok ? parsed(policyOf(read.value, base)) : read
+  const read = parseGivenPolicy(field, value)
+  return read.ok ? parsed(completePolicy(read.value, base)) : read
 }
 
 /** Reads the retry policy of an agent or a schedule. */
-export function parseKeptPolicy(field: string, value: unknown, base = DEFAULT_RETRY_POLICY): Parsed<RetryPolicy> {
-  const read = parseGiven(field, value)
-  return read.ok ? parsed(keptPolicyOf(read.value, base)) : read
+export function parseStoredPolicy(field: string, value: unknown, base = DEFAULT_RETRY_POLICY): Parsed<RetryPolicy> {
+  const read = parseGivenPolicy(field, value)
+  return read.ok ? parsed(storedPolicyOf(read.value, base)) : read
 }
 
-function parseGiven(field: string, value: unknown): Parsed<GivenPolicy> {
+function parseGivenPolicy(field: string, value: unknown): Parsed<GivenPolicy> {
   const read = parseFields(field, value, FIELDS)
   if (!read.ok) return read
   const flaws = policyFlaws(read.value).map((flaw) => ({ ...flaw, field: `${field}.${flaw.field}` }))
@@ -116,13 +119,13 @@ function parseGiven(field: string, value: unknown): Parsed<GivenPolicy> {
 }
 
 /**
- * A policy as it is in force: what it leaves out is what the deployment has now. A number of retries that is 0 because of
- * what is woken, or the length of a ladder, is no default of the deployment and stays.
+ * The effective policy: omitted fields come from the deployment. A `max_retries` of 0 because of the kind of
+ * executor, or of the length of a ladder, does not come from the deployment and stays.
  */
-export function policyInForce(kept: RetryPolicy, deployment: RetryPolicy): RetryPolicy {
-  const { leftOut = [], ...policy } = kept
-  if (leftOut.length === 0) return kept
-  const isLeftOut = (name: LeftOut): boolean => leftOut.includes(name)
+export function effectivePolicy(stored: RetryPolicy, deployment: RetryPolicy): RetryPolicy {
+  const { leftOut = [], ...policy } = stored
+  if (leftOut.length === 0) return stored
+  const isLeftOut = (name: OmittedField): boolean => leftOut.includes(name)
   const { strategy } = policy
   const retriesStay = !isLeftOut('max_retries') || policy.maxRetries === 0 || strategy === 'ladder'
   const wanted = isLeftOut('base_ms') ? deployment.baseMs : policy.baseMs
@@ -130,24 +133,24 @@ export function policyInForce(kept: RetryPolicy, deployment: RetryPolicy): Retry
   return {
     ...policy,
     maxRetries: retriesStay ? policy.maxRetries : deployment.maxRetries,
-    // A first wait that nobody wrote must not contradict a longest wait that somebody did.
+    // A default base_ms must not exceed an explicit max_ms.
     baseMs: strategy === 'exponential' ? Math.min(wanted, maxMs) : wanted,
     maxMs,
     jitter: isLeftOut('jitter') && strategy === 'exponential' ? deployment.jitter : policy.jitter,
   }
 }
 
-/** A row with its own policy as it is in force; one without is as it is. */
-export const withPolicyInForce = <T extends { readonly retryPolicy: RetryPolicy | null }>(
+/** Replaces a row's own policy with the effective one. */
+export const withEffectivePolicy = <T extends { readonly retryPolicy: RetryPolicy | null }>(
   row: T,
   deployment: RetryPolicy,
-): T => (row.retryPolicy === null ? row : { ...row, retryPolicy: policyInForce(row.retryPolicy, deployment) })
+): T => (row.retryPolicy === null ? row : { ...row, retryPolicy: effectivePolicy(row.retryPolicy, deployment) })
 
-/** Reads the share by which a wait may be shorter or longer. */
-export function parseShare(field: string, value: unknown): Parsed<number> {
+/** Reads a jitter fraction. */
+export function parseFraction(field: string, value: unknown): Parsed<number> {
   return typeof value === 'number' && value >= 0 && value < 1
     ? parsed(value)
-    : flawed({ field, value, message: 'must be a share', allowed: 'a number from 0 to below 1' })
+    : flawed({ field, value, message: 'must be a fraction', allowed: 'a number from 0 to less than 1' })
 }
 
 /** Reads a list of waits in whole seconds. */

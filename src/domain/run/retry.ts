@@ -4,16 +4,16 @@ import { because, type Why } from '../reasons.ts'
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry-policy.ts'
 import type { Trigger } from './run.ts'
 
-/** A server that asks for more patience than this is not obeyed to the letter: the run would look forgotten. */
+/** Longer Retry-After values are capped, or the run would appear stuck. */
 const MAX_RETRY_AFTER_MS = 86_400_000
 
 export interface FailedAttempt {
   readonly errorCode: ErrorCode
-  /** What the executor said about it; null when it said nothing. */
+  /** Whether the executor said that it may be retried; null when it did not. */
   readonly retryable: boolean | null
-  /** How long the other side asked us to wait. */
+  /** The Retry-After of the called service. */
   readonly retryAfterMs: number | null
-  /** The attempt's number, counted from the run's first attempt. */
+  /** The number of the attempt, counted from the first attempt of the run. */
   readonly attempt: number
   readonly firstAttempt: number
 }
@@ -21,7 +21,7 @@ export interface FailedAttempt {
 export interface RetryFacts {
   readonly now: Instant
   readonly policy: RetryPolicy
-  /** Under failure action RETRY the next occurrence is the retry, and a run has none of its own. */
+  /** Under failure action RETRY the next occurrence is the retry, so the run itself is not retried. */
   readonly failureActionRetries: boolean
   readonly deadline: Instant | null
   /** In [0, 1), so that a test can pin the jitter. */
@@ -31,7 +31,7 @@ export interface RetryFacts {
 export type RetryDecision =
   { readonly kind: 'retry'; readonly at: Instant; readonly why: Why } | { readonly kind: 'give_up'; readonly why: Why }
 
-/** Whether another attempt follows, and when. */
+/** Decides whether and when another attempt follows. */
 export function decideRetry(failed: FailedAttempt, facts: RetryFacts): RetryDecision {
   const { policy, now, deadline } = facts
   const evidence = { attempt: failed.attempt, error_code: failed.errorCode, max_retries: policy.maxRetries }
@@ -52,14 +52,14 @@ export function decideRetry(failed: FailedAttempt, facts: RetryFacts): RetryDeci
   return { kind: 'retry', at, why: because('retry_scheduled', rule, { ...evidence, retry_at: formatInstant(at) }) }
 }
 
-/** The executor's word counts; without one, the error code's own. */
+/** The executor's own flag counts, otherwise that of the error code. */
 export const isRetryable = (failed: Pick<FailedAttempt, 'errorCode' | 'retryable'>): boolean =>
   failed.retryable ?? ERROR_CODES[failed.errorCode].retryable
 
-/** How long to wait before retry number `used`, counted from 0. */
+/** The wait before retry number `used`, counted from 0. */
 export function retryWait(policy: RetryPolicy, used: number, random: number): DurationMs {
   const steady = steadyWait(policy, used)
-  // The spread is rounded by itself: added first, a random number just below 1 would round up to the excluded end.
+  // The spread is rounded separately: otherwise a random number just below 1 would round up to the excluded end.
   const spread = 2 * policy.jitter * steady
   return durationMs(Math.floor(steady * (1 - policy.jitter)) + Math.floor(spread * random))
 }
@@ -80,11 +80,11 @@ export const ladderStep = (ladderSeconds: readonly number[], index: number): num
   ladderSeconds[Math.min(index, ladderSeconds.length - 1)] ?? 0
 
 /**
- * How often work is retried when nobody has said. Agents are retried, whatever woke them; tasks, commands and inline
- * executors are not, because repeating them may repeat an effect.
+ * The default number of retries. Tasks, commands and inline executors are not retried, because repeating them may
+ * repeat a side effect.
  */
 export function defaultMaxRetries(run: {
-  /** Of a run that repeats another by hand: what woke the first. */
+  /** For a manual retry: the trigger of the original run. */
   readonly trigger: Exclude<Trigger, 'retry'>
   readonly executorKind: string
   readonly inlineExecutor: boolean
@@ -93,5 +93,5 @@ export function defaultMaxRetries(run: {
   return 3
 }
 
-/** What is not retried. One object, so that a run of the usual kind is known by identity. */
+/** The policy of runs without retries; one object, so that it can be recognized by identity. */
 export const NO_RETRIES: RetryPolicy = { ...DEFAULT_RETRY_POLICY, maxRetries: 0 }

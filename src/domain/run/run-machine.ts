@@ -1,6 +1,6 @@
 /**
- * The life of a run, as data. One table says which event leads from which state to which; everything else in this file
- * reads it. docs/run-states.md is printed from it.
+ * The state machine of runs. One table has the next state for each state and event; everything else in this file
+ * reads it. docs/run-states.md is generated from it.
  */
 export type PendingState = 'waiting' | 'queued' | 'assigned' | 'running' | 'awaiting_callback' | 'stopping'
 
@@ -12,13 +12,13 @@ export type RunState = PendingState | TerminalState
 export type RunEvent =
   /** The not-before time has come. */
   | 'due'
-  /** A node takes the run to work on it itself. */
+  /** A node claims the run to execute it. */
   | 'claim'
-  /** A remote worker takes the run. */
+  /** A remote worker claims the run. */
   | 'assign'
-  /** The remote worker says it has begun. */
+  /** The remote worker reports the start. */
   | 'start'
-  /** The remote worker went away before it began: nothing was executed, so nothing counts as failed. */
+  /** The remote worker disappeared before the start: nothing was executed, so nothing counts as failed. */
   | 'release'
   /** The executor will report later, through a callback. */
   | 'accept'
@@ -27,20 +27,20 @@ export type RunEvent =
   | 'retry'
   | 'give_up'
   | 'time_out'
-  /** Someone wants it to end. */
+  /** The run is cancelled. */
   | 'cancel'
-  /** The holder confirms that it has stopped, or says so of its own accord. */
+  /** The executor confirms the stop, or reports that it stopped by itself. */
   | 'stopped'
   | 'drop'
   | 'expire'
-  /** A held occurrence was released, and a policy decided that it does not run. */
+  /** A released occurrence is skipped by a policy. */
   | 'skip'
 
 const TRANSITIONS: Record<RunState, Partial<Record<RunEvent, RunState>>> = {
   waiting: { due: 'queued', cancel: 'cancelled', drop: 'dropped', expire: 'expired', skip: 'skipped' },
   queued: { claim: 'running', assign: 'assigned', cancel: 'cancelled', drop: 'dropped', expire: 'expired' },
   assigned: { start: 'running', release: 'queued', cancel: 'cancelled', expire: 'expired' },
-  // Work that executes is only asked to stop; whoever holds it ends it.
+  // A run that executes is only asked to stop; its executor ends it.
   running: {
     accept: 'awaiting_callback',
     succeed: 'success',
@@ -50,7 +50,7 @@ const TRANSITIONS: Record<RunState, Partial<Record<RunEvent, RunState>>> = {
     stopped: 'cancelled',
     cancel: 'stopping',
   },
-  // Nobody holds it, so there is nobody to ask: a cancel ends it at once.
+  // No executor holds it, so a cancel ends it at once.
   awaiting_callback: {
     succeed: 'success',
     retry: 'waiting',
@@ -59,7 +59,7 @@ const TRANSITIONS: Record<RunState, Partial<Record<RunEvent, RunState>>> = {
     stopped: 'cancelled',
     cancel: 'cancelled',
   },
-  // Once asked to stop, every ending is the same ending.
+  // After a cancel, every ending is `cancelled`.
   stopping: {
     cancel: 'stopping',
     accept: 'cancelled',
@@ -79,7 +79,7 @@ const TRANSITIONS: Record<RunState, Partial<Record<RunEvent, RunState>>> = {
   expired: {},
 }
 
-/** What each state means, in the words of the glossary. */
+/** The meaning of each state for docs/run-states.md. */
 const STATE_MEANINGS: Record<RunState, string> = {
   waiting: 'has a not-before time: debounce, delay, spacing (a held occurrence), retry back-off',
   queued: 'may start as soon as its gates open',
@@ -87,13 +87,13 @@ const STATE_MEANINGS: Record<RunState, string> = {
   running: 'the executor is working',
   awaiting_callback: 'the executor accepted and will report later',
   stopping: 'asked to stop, not yet confirmed; its ending is already fixed: `cancelled`',
-  success: 'ended by execution, as wished',
-  failed: 'ended by execution, with an error',
-  timeout: 'ended because its last attempt took too long',
-  cancelled: 'ended by a person, or made way for other work',
-  skipped: 'an occurrence that a policy decided not to run; `finished_at` is the moment of decision',
-  dropped: 'pushed out of a full session queue',
-  rejected: 'refused at admission, kept for inspection',
+  success: 'the executor reported success',
+  failed: 'the last attempt failed',
+  timeout: 'the last attempt exceeded its time limit',
+  cancelled: 'cancelled by a user, or replaced by another run',
+  skipped: 'an occurrence that a policy decided not to run; `finished_at` is the time of the decision',
+  dropped: 'removed from a full session queue',
+  rejected: 'refused at admission, stored for inspection',
   expired: 'its deadline passed while it waited; `finished_at` is the deadline',
 }
 
@@ -102,20 +102,20 @@ export const RUN_STATES = Object.keys(TRANSITIONS) as readonly RunState[]
 /** The states a run can be created in. */
 export const FIRST_STATES: readonly RunState[] = ['waiting', 'queued', 'skipped', 'rejected', 'cancelled']
 
-/** The state after the event, or `undefined` when the event means nothing in this state and must change nothing. */
+/** The state after the event; undefined when the event does not apply in this state and must change nothing. */
 export const nextState = (from: RunState, event: RunEvent): RunState | undefined => TRANSITIONS[from][event]
 
-/** The events that mean something in this state. */
+/** The events that apply in this state. */
 export const eventsOf = (state: RunState): readonly RunEvent[] => Object.keys(TRANSITIONS[state]) as RunEvent[]
 
-/** Asked for every run of every turn, so it is looked up and not found out each time. */
+/** Precomputed, because it is needed for every run of every transaction. */
 const TERMINAL: ReadonlySet<RunState> = new Set(RUN_STATES.filter((state) => eventsOf(state).length === 0))
 
 export const isTerminal = (state: RunState): state is TerminalState => TERMINAL.has(state)
 
 export const isPending = (state: RunState): state is PendingState => !isTerminal(state)
 
-/** The body of docs/run-states.md: the table of states and the drawing. */
+/** The body of docs/run-states.md: the table of states and the diagram. */
 export function renderRunStates(): string {
   const rows = RUN_STATES.map(
     (state) => `| \`${state}\` | ${STATE_MEANINGS[state]} | ${isTerminal(state) ? '✓' : ''} |`,
@@ -126,7 +126,7 @@ export function renderRunStates(): string {
 }
 
 function renderDiagram(): string {
-  const born = FIRST_STATES.map((state) => `  [*] --> ${state}`)
+  const created = FIRST_STATES.map((state) => `  [*] --> ${state}`)
   const arrows = RUN_STATES.flatMap((from) =>
     RUN_STATES.flatMap((to) => {
       const events = eventsOf(from).filter((event) => nextState(from, event) === to)
@@ -134,5 +134,5 @@ function renderDiagram(): string {
     }),
   )
   const ends = RUN_STATES.filter(isTerminal).map((state) => `  ${state} --> [*]`)
-  return ['stateDiagram-v2', ...born, ...arrows, ...ends].join('\n')
+  return ['stateDiagram-v2', ...created, ...arrows, ...ends].join('\n')
 }

@@ -2,8 +2,8 @@ import { flawed, MAX_LISTED_FLAWS, parsed, type Flaw, type Parsed } from '../inp
 import { isTerminal, RUN_STATES, type RunState } from './run-machine.ts'
 
 /**
- * What other systems call the states of a run. Clients of the task façade and of the older APIs keep their words; inside
- * there is one vocabulary.
+ * The state names of other APIs. Clients of the task façade and of older APIs keep their names; internally there is
+ * one vocabulary.
  */
 export const FACADE_STATES = ['queued', 'assigned', 'running', 'done', 'failed', 'cancelled', 'rejected'] as const
 export type FacadeState = (typeof FACADE_STATES)[number]
@@ -14,34 +14,37 @@ const FACADE_STATE_OF: Record<RunState, FacadeState> = {
   assigned: 'assigned',
   running: 'running',
   awaiting_callback: 'running',
-  // Its ending is fixed already; a client that asked for it sees it at once.
+  // Its ending is already fixed, so the client that cancelled it sees that at once.
   stopping: 'cancelled',
   success: 'done',
   failed: 'failed',
   timeout: 'failed',
   expired: 'failed',
   cancelled: 'cancelled',
-  // Tasks are never skipped or dropped; whoever asks all the same is told that nothing came of it.
+  // Tasks are never skipped or dropped; the mapping must be complete.
   skipped: 'cancelled',
   dropped: 'cancelled',
   rejected: 'rejected',
 }
 
-/** The state of a task as its façade says it. */
+/** The façade's name of a state. */
 export const facadeStateOf = (state: RunState): FacadeState => FACADE_STATE_OF[state]
 
-/** The states behind a word of the façade, for its filters. */
+/** The states that a façade state stands for, for filters. */
 export const statesOfFacade = (word: FacadeState): readonly RunState[] =>
   RUN_STATES.filter((state) => FACADE_STATE_OF[state] === word)
 
-/** What the façade gives as the error of a task that never got its turn. */
+/** The façade's error of a task that expired before it started. */
 export const EXPIRED_ERROR = 'deadline exceeded while queued'
 
-/** The same of one that got its turn and did not come to an end, and of one whose attempt had a limit of its own. */
+/**
+ * The façade's errors of a task that exceeded its deadline while running, and of one that exceeded the time limit of
+ * an attempt.
+ */
 export const DEADLINE_ERROR = 'deadline exceeded while running'
 export const TIMEOUT_ERROR = 'timed out'
 
-/** `cron.runs` knows two endings. Null while there is none. */
+/** The status of a run in `cron.runs`, which has two; null while the run has not ended. */
 export function rpcStatusOf(state: RunState): 'ok' | 'error' | null {
   if (!isTerminal(state)) return null
   return state === 'success' ? 'ok' : 'error'
@@ -53,7 +56,7 @@ const SYNONYMS: Readonly<Record<string, RunState>> = {
   failed_timeout: 'timeout',
 }
 
-/** Reads the states to filter by, separated by commas, in any case and with the older words. */
+/** Reads a comma-separated list of states to filter by, in any case; older names are accepted. */
 export function parseRunStates(field: string, value: unknown): Parsed<readonly RunState[]> {
   const allowed = RUN_STATES.join(', ')
   if (typeof value !== 'string' || value.trim() === '')

@@ -1,12 +1,13 @@
 import type { AgentId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../ids.ts'
 import type { Instant } from '../instant.ts'
+import { because, type Why } from '../reasons.ts'
 import { isPending, type RunState } from './run-machine.ts'
 
-/** What woke a run. */
+/** What triggered a run. */
 export const TRIGGERS = ['message', 'task', 'schedule', 'catchup', 'heartbeat', 'manual', 'retry', 'webhook'] as const
 export type Trigger = (typeof TRIGGERS)[number]
 
-/** The facts about a pending run that decisions look at. The store loads exactly these. */
+/** The facts about a pending run that decisions need; exactly these are loaded from the database. */
 export interface RunFacts {
   readonly id: RunId
   readonly orgId: OrgId
@@ -18,7 +19,10 @@ export interface RunFacts {
   readonly state: RunState
   readonly priority: number
   readonly createdAt: Instant
-  /** Place in the session's order. Null while a message debounces, work is delayed or a run waits for a schedule slot. */
+  /**
+   * Position in the session's order; null while a message debounces, the run is delayed or it waits for a schedule
+   * slot.
+   */
   readonly seq: number | null
   readonly notBefore: Instant | null
   readonly deadline: Instant | null
@@ -27,19 +31,19 @@ export interface RunFacts {
 }
 
 /**
- * In retry back-off, or back in the queue after it: the run has executed before and keeps its place. `attempt` is the
- * number of the attempt that runs or comes next.
+ * Whether a run is in retry back-off or queued again after it; it keeps its position. `attempt` is the number of the
+ * current or next attempt.
  */
 export const isRetrying = (run: Pick<RunFacts, 'state' | 'attempt' | 'firstAttempt'>): boolean =>
   (run.state === 'waiting' || run.state === 'queued') && run.attempt > run.firstAttempt
 
-/** When the first attempt of a run started. `firstStartedAt` is known of those that were tried again. */
+/** When the first attempt of a run started. `firstStartedAt` is set only for retried runs. */
 export const firstStart = (run: {
   readonly startedAt: Instant | null
   readonly firstStartedAt: Instant | null
 }): Instant | null => run.firstStartedAt ?? run.startedAt
 
-/** How long a run took, its waits between attempts included; null: it has not ended, or never started. */
+/** The duration of a run, including waits between attempts; null when it has not ended or never started. */
 export function durationOf(
   run: Parameters<typeof firstStart>[0] & { readonly finishedAt: Instant | null },
 ): number | null {
@@ -47,7 +51,7 @@ export function durationOf(
   return startedAt === null || run.finishedAt === null ? null : Math.max(0, run.finishedAt - startedAt)
 }
 
-/** An attempt exists that somebody works on or will report about. */
+/** Whether an attempt is being executed or its report is awaited. */
 export const isInFlight = (state: RunState): boolean =>
   state === 'assigned' || state === 'running' || state === 'awaiting_callback' || state === 'stopping'
 
@@ -55,6 +59,11 @@ export const isInFlight = (state: RunState): boolean =>
 export const isActive = (run: Pick<RunFacts, 'state' | 'attempt' | 'firstAttempt'>): boolean =>
   isInFlight(run.state) || isRetrying(run)
 
-/** Pending but not active: queued, debouncing or delayed. This is what the session cap counts and /stopall drains. */
-export const isWaitingWork = (run: Pick<RunFacts, 'state' | 'attempt' | 'firstAttempt'>): boolean =>
+/** Pending but not active: queued, debouncing or delayed. The session cap counts these, and /stopall drains them. */
+export const isWaitingRun = (run: Pick<RunFacts, 'state' | 'attempt' | 'firstAttempt'>): boolean =>
   isPending(run.state) && !isActive(run)
+
+/** The reasons of most runs. One object each, so that stores recognize them by identity. */
+export const ACCEPTED: Why = because('accepted', 'admission')
+export const PICKED: Why = because('picked', 'picking_order')
+export const COMPLETED: Why = because('completed', 'outcome')

@@ -4,25 +4,25 @@ import type { ScheduleRules } from './rules.ts'
 import { slotsHeld, type PendingRun, type ScheduleHistory } from './history.ts'
 
 export type ConcurrencyDecision =
-  /** It gets a slot now and keeps it, through retry waits, until it ends. */
+  /** It gets a slot now and keeps it, including retry waits, until it ends. */
   | { readonly kind: 'run' }
   /** It waits for a slot. */
   | { readonly kind: 'park' }
   | { readonly kind: 'skip'; readonly why: Why }
 
-/** What is asked for a slot. */
+/** A request for a slot. */
 export interface SlotRequest {
-  /** It may park where SKIP would skip it. */
+  /** It may wait for a slot where SKIP would skip it. */
   readonly mayWait: boolean
-  /** It makes up for a missed time, and `queue_depth` does not apply to it. */
-  readonly madeUp: boolean
+  /** It catches up a missed occurrence, so `queue_depth` does not apply. */
+  readonly isCatchUp: boolean
 }
 
-/** Whether the schedule has a slot for one more run. */
+/** Decides whether the schedule has a slot for one more run. */
 export function decideConcurrency(
   rules: ScheduleRules,
   history: ScheduleHistory,
-  { mayWait, madeUp }: SlotRequest,
+  { mayWait, isCatchUp }: SlotRequest,
 ): ConcurrencyDecision {
   const reserved = slotsHeld(history)
   if (reserved < rules.maxConcurrency) return { kind: 'run' }
@@ -36,14 +36,14 @@ export function decideConcurrency(
         : { kind: 'skip', why: because('concurrency', 'concurrency_policy=SKIP', evidence) }
     }
     case 'QUEUE': {
-      const parked = history.pending.filter((run) => run.slot === 'parked' && run.madeUp !== true).length
-      if (parked < rules.queueDepth || mayWait || madeUp) return { kind: 'park' }
+      const parked = history.pending.filter((run) => run.slot === 'parked' && run.isCatchUp !== true).length
+      if (parked < rules.queueDepth || mayWait || isCatchUp) return { kind: 'park' }
       return { kind: 'skip', why: because('queue_full', 'queue_depth', { parked, queue_depth: rules.queueDepth }) }
     }
   }
 }
 
-/** The parked runs that get a slot, oldest first. Called by whatever frees a slot, and when the limit is raised. */
+/** The parked runs that get a slot, oldest first; used when a slot becomes free and when the limit is raised. */
 export function grantSlots(pending: readonly PendingRun[], maxConcurrency: number): readonly RunId[] {
   const held = pending.filter((run) => run.slot === 'held').length
   const free = Math.max(0, maxConcurrency - held)

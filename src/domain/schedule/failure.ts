@@ -7,10 +7,10 @@ import { isFailure, type LastEnding, type ScheduleHistory } from './history.ts'
 
 export type FailureDecision =
   | { readonly kind: 'run'; readonly firstAttempt: number }
-  /** `uses` is the failure that this skip pays for, when each pays for one only. */
+  /** `uses` is the failed run that this skip is for, when one failure skips only one occurrence. */
   | { readonly kind: 'skip'; readonly why: Why; readonly uses: RunId | null }
 
-/** What happens to an occurrence after the last run failed. Called only when the previous run has ended. */
+/** Decides about an occurrence after the last run failed; called only when the previous run has ended. */
 export function decideFailure(rules: ScheduleRules, history: ScheduleHistory, now: Instant): FailureDecision {
   const last = history.lastEnding
   const runNew: FailureDecision = { kind: 'run', firstAttempt: 1 }
@@ -40,7 +40,10 @@ export function decideFailure(rules: ScheduleRules, history: ScheduleHistory, no
   }
 }
 
-/** Without end, unless the schedule's own policy sets a number: then up to one attempt more, and from the start. */
+/**
+ * The number of the next attempt: unlimited unless the schedule's own policy sets a number, after which it restarts
+ * at 1.
+ */
 function retryAttempt(ownMaxRetries: number | null, lastAttempt: number): number {
   const next = lastAttempt + 1
   return ownMaxRetries !== null && ownMaxRetries >= 1 && next > ownMaxRetries + 1 ? 1 : next

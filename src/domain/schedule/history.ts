@@ -2,22 +2,22 @@ import type { RunId } from '../ids.ts'
 import type { Instant } from '../instant.ts'
 import { isPending, type RunState } from '../run/run-machine.ts'
 
-/** The endings that say how a run of a schedule went. Skipped, superseded and never-started runs say nothing. */
-export type SpeakingEnding = 'success' | 'failed' | 'timeout' | 'cancelled'
+/** The endings that count as a result of the schedule. Skipped, superseded and never-started runs do not. */
+export type CountedEnding = 'success' | 'failed' | 'timeout' | 'cancelled'
 
-/** What has become of a schedule's runs so far: everything the policies look at. */
+/** The history of a schedule's runs: the input of all policies. */
 export interface ScheduleHistory {
-  /** The run decided last, whatever its trigger, that is neither skipped, superseded nor held. */
+  /** The most recently decided run of any trigger that is not skipped, superseded or held. */
   readonly previous: { readonly id: RunId; readonly state: RunState } | null
-  /** Every pending run that is neither superseded nor held, oldest first. */
+  /** All pending runs that are neither superseded nor held, oldest first. */
   readonly pending: readonly PendingRun[]
-  /** The newest by end time of those that ended `success`, `failed`, `timeout` or `cancelled` and are not superseded. */
+  /** The most recent ending among `success`, `failed`, `timeout` and `cancelled`, ignoring superseded runs. */
   readonly lastEnding: LastEnding | null
-  /** Runs that failed in a row, up to `lastEnding`. */
+  /** The number of consecutive failures up to `lastEnding`. */
   readonly failureStreak: number
   /** The failed run for which failure action SKIP has already skipped its one occurrence. */
   readonly skippedFor: RunId | null
-  /** Occurrences that became runs. */
+  /** The number of occurrences that became runs. */
   readonly fires: number
 }
 
@@ -25,15 +25,17 @@ export interface PendingRun {
   readonly id: RunId
   /** `parked` runs wait for a slot of the schedule. */
   readonly slot: 'held' | 'parked'
-  /** The time it is for, or when it was created if a person asked for it. Left out: before every held occurrence. */
+  /**
+   * Its nominal time, or its creation time if it was requested manually. Omitted: sorts before every held occurrence.
+   */
   readonly nominal?: Instant
-  /** It makes up for a missed time and does not count against `queue_depth`. */
-  readonly madeUp?: boolean
+  /** It catches up a missed occurrence and does not count against `queue_depth`. */
+  readonly isCatchUp?: boolean
 }
 
 export interface LastEnding {
   readonly id: RunId
-  readonly status: SpeakingEnding
+  readonly status: CountedEnding
   readonly attempt: number
   readonly endedAt: Instant
 }
@@ -53,14 +55,14 @@ export const slotsHeld = (history: ScheduleHistory): number =>
 export const slotsAwaited = (history: ScheduleHistory): number =>
   history.pending.filter((run) => run.slot === 'parked').length
 
-/** The previous run, if there still is anything to decide about it. */
+/** The previous run, if it is still pending. */
 export const pendingPrevious = (history: ScheduleHistory): ScheduleHistory['previous'] =>
   history.previous !== null && isPending(history.previous.state) ? history.previous : null
 
-/** Failed, timed out or cancelled: all three count as failures of the schedule. */
-export const isFailure = (status: SpeakingEnding): boolean => status !== 'success'
+/** Failed, timed-out and cancelled runs all count as failures of the schedule. */
+export const isFailure = (status: CountedEnding): boolean => status !== 'success'
 
-/** The streak after a run of the schedule has ended. Superseded runs and those that never ran leave it as it is. */
+/** The failure streak after a run has ended; superseded runs and runs that never started leave it unchanged. */
 export function nextFailureStreak(
   streak: number,
   ending: { readonly state: RunState; readonly superseded: boolean },

@@ -5,26 +5,26 @@ import { nextOccurrence, type Timing } from '../time/timing.ts'
 export const SCHEDULE_STATES = ['active', 'paused', 'finished', 'failed', 'pending_approval'] as const
 export type ScheduleState = (typeof SCHEDULE_STATES)[number]
 
-/** How the seeds say that a schedule is on, or off. */
+/** The legacy spelling of whether a schedule is enabled. */
 export const ENABLED_WORDS = ['ENABLED', 'DISABLED'] as const
 
-export interface ScheduleLife {
+export interface ScheduleStatus {
   readonly state: ScheduleState
   readonly nextRunAt: Instant | null
 }
 
-/** Where a schedule stands after everything up to `after` has been decided. */
-export function lifeAfter(
+/** The state of a schedule after everything up to `after` has been decided. */
+export function statusAfter(
   schedule: { readonly timing: Timing; readonly maxFires: number | null; readonly fires: number },
   after: Instant,
-): ScheduleLife {
+): ScheduleStatus {
   if (tooDense(schedule.timing) !== null) return { state: 'failed', nextRunAt: null }
   const spent = schedule.maxFires !== null && schedule.fires >= schedule.maxFires
   const nextRunAt = spent ? null : nextOccurrence(schedule.timing, after)
   return { state: nextRunAt === null ? 'finished' : 'active', nextRunAt }
 }
 
-/** Why a timing that an earlier version has stored cannot go on, or null for one that can. */
+/** Why a timing stored by an earlier version is too dense to continue; null when it is not. */
 export const tooDense = (timing: Timing): string | null => (timing.kind === 'rrule' ? timing.rule.tooDense : null)
 
 export type AfterRun =
@@ -33,8 +33,8 @@ export type AfterRun =
   | { readonly kind: 'end'; readonly state: 'finished' | 'failed' }
 
 /**
- * What the end of a run does to the schedule that made it. Only `at` is touched: a reminder that was given is gone, one
- * that failed for good stays, switched off, with its error. A run that a person asked for says nothing about the plan.
+ * Decides what the end of a run does to its schedule. Only `at` schedules change: a completed reminder is deleted,
+ * one that failed permanently stays, disabled, with its error. Manually requested runs do not affect the plan.
  */
 export function decideAfterRun(
   schedule: { readonly timing: Timing; readonly deleteAfterRun: boolean },
@@ -63,5 +63,5 @@ export function decideAfterRun(
   }
 }
 
-/** Whether a finished run of an `at` schedule deletes it when nobody has said. */
-export const deletesAfterRun = (timing: Timing, asked: boolean | null): boolean => asked ?? timing.kind === 'at'
+/** Whether an `at` schedule is deleted after its run; the default is true for `at`. */
+export const deletesAfterRun = (timing: Timing, requested: boolean | null): boolean => requested ?? timing.kind === 'at'

@@ -3,14 +3,14 @@ import { because, type Why } from '../reasons.ts'
 import { MAX_HELD, type FiringSettings, type ScheduleRules } from './rules.ts'
 import { countOccurrences, occurrencesBetween, previousOccurrence, type Timing } from '../time/timing.ts'
 
-/** More missed occurrences than this are recorded as one range instead of one by one. */
+/** More missed occurrences than this are recorded as one range instead of individually. */
 const MAX_SINGLE_SKIPS = 100
 
-/** An occurrence that goes on to the other policies. */
-export interface TakenOccurrence {
+/** An occurrence that the other policies decide about. */
+export interface SelectedOccurrence {
   readonly nominal: Instant
   readonly trigger: 'schedule' | 'catchup'
-  /** When the other policies are asked: now for the first, spaced for those after it. */
+  /** When the other policies decide: now for the first, spaced for those after it. */
   readonly decideAt: Instant
 }
 
@@ -27,42 +27,43 @@ export interface SkippedRange {
 }
 
 export interface MisfirePlan {
-  /** In nominal order, the current one last. */
-  readonly taken: readonly TakenOccurrence[]
+  /** In nominal order; the current one is last. */
+  readonly selected: readonly SelectedOccurrence[]
   readonly skipped: readonly SkippedOccurrence[]
   readonly skippedRange: SkippedRange | null
 }
 
 export interface DueOccurrences {
-  /** Everything up to and including this moment has been decided. */
+  /** Everything up to and including this time has been decided. */
   readonly watermark: Instant
   readonly seen: Instant
-  /** The schedule's id: what its jitter hangs on. */
+  /** The schedule's id, which seeds its jitter. */
   readonly jitterSeed: string
 }
 
 /**
- * Which of the due occurrences are taken. The newest is *current* while it is no older than the grace; all others are
- * missed. Whatever the policy, the ones taken are the newest in a row, so we walk back from the present and stop at the
- * first that is not taken: three days of downtime cost no more than the few runs that come of them.
+ * Selects which of the due occurrences run. The newest is *current* while it is no older than the grace; all others
+ * are missed. Whatever the policy, the selected ones are the newest in a row, so the search goes back from the
+ * present and stops at the first that is not selected: three days of downtime cost no more than the few runs that
+ * result.
  */
 export function planMisfire(
   schedule: { readonly rules: ScheduleRules; readonly timing: Timing },
   due: DueOccurrences,
   settings: FiringSettings,
 ): MisfirePlan {
-  const nominals = takeNewest(schedule, due, settings)
+  const nominals = selectNewest(schedule, due, settings)
   const currentFrom = earlier(due.seen, settings.misfireGraceSeconds * SECOND_MS)
-  const taken = nominals.map((nominal, index): TakenOccurrence => {
+  const selected = nominals.map((nominal, index): SelectedOccurrence => {
     const decideAt = later(due.seen, index * settings.catchupSpacingMs)
     const isCurrent = index === nominals.length - 1 && nominal >= currentFrom
     return { nominal, trigger: isCurrent ? 'schedule' : 'catchup', decideAt }
   })
   const oldest = nominals[0]
-  return { taken, ...planSkips(schedule, due, oldest === undefined ? due.seen : instant(oldest - 1)) }
+  return { selected, ...planSkips(schedule, due, oldest === undefined ? due.seen : instant(oldest - 1)) }
 }
 
-function takeNewest(
+function selectNewest(
   schedule: { readonly rules: ScheduleRules; readonly timing: Timing },
   due: DueOccurrences,
   settings: FiringSettings,
@@ -70,22 +71,22 @@ function takeNewest(
   const { rules, timing } = schedule
   const currentFrom = earlier(due.seen, settings.misfireGraceSeconds * SECOND_MS)
   const windowFrom = catchupFrom(schedule, due.seen, settings)
-  const limit = takeLimit(schedule)
+  const limit = selectionLimit(schedule)
   const nominals: Instant[] = []
   let next = previousOccurrence(timing, later(due.seen, 1))
   while (next !== null && next > due.watermark && nominals.length < limit) {
     const isCurrent = nominals.length === 0 && next >= currentFrom
     const isMissed = !isCurrent
-    // SKIP makes up for nothing: only the current one is left.
-    if (isMissed && (next < windowFrom || (rules.misfirePolicy === 'SKIP' && !firesHoweverLate(schedule)))) break
+    // SKIP does not catch up: only the current one can run.
+    if (isMissed && (next < windowFrom || (rules.misfirePolicy === 'SKIP' && !alwaysCatchesUp(schedule)))) break
     nominals.push(next)
     next = previousOccurrence(timing, next)
   }
   return nominals.reverse()
 }
 
-/** A reminder that was missed is the complaint we exist for: unless it has a window of its own, it fires late. */
-const firesHoweverLate = (schedule: { readonly rules: ScheduleRules; readonly timing: Timing }): boolean =>
+/** A missed reminder must still fire: without a catch-up window of its own, an `at` schedule fires however late. */
+const alwaysCatchesUp = (schedule: { readonly rules: ScheduleRules; readonly timing: Timing }): boolean =>
   schedule.timing.kind === 'at' && schedule.rules.catchupWindowSeconds === null
 
 function catchupFrom(
@@ -93,11 +94,11 @@ function catchupFrom(
   seen: Instant,
   settings: FiringSettings,
 ): Instant {
-  if (firesHoweverLate(schedule)) return instant(Number.NEGATIVE_INFINITY)
+  if (alwaysCatchesUp(schedule)) return instant(Number.NEGATIVE_INFINITY)
   return earlier(seen, (schedule.rules.catchupWindowSeconds ?? settings.catchupWindowSeconds) * SECOND_MS)
 }
 
-function takeLimit(schedule: { readonly rules: ScheduleRules }): number {
+function selectionLimit(schedule: { readonly rules: ScheduleRules }): number {
   switch (schedule.rules.misfirePolicy) {
     case 'FIRE_NOW':
       return MAX_HELD
@@ -108,7 +109,7 @@ function takeLimit(schedule: { readonly rules: ScheduleRules }): number {
   }
 }
 
-/** Why an occurrence that was missed is not made up for. */
+/** Why a missed occurrence is not caught up. */
 export const misfireWhy = (rules: ScheduleRules, nominal: Instant, seen: Instant): Why =>
   because('misfire', `misfire_policy=${rules.misfirePolicy}`, {
     policy: rules.misfirePolicy,
@@ -116,7 +117,7 @@ export const misfireWhy = (rules: ScheduleRules, nominal: Instant, seen: Instant
     late_seconds: Math.round((seen - nominal) / 1000),
   })
 
-/** What is due but older than what was taken is skipped, one by one or as a range. */
+/** Skips the due occurrences older than the selected ones, individually or as a range. */
 function planSkips(
   schedule: { readonly rules: ScheduleRules; readonly timing: Timing },
   due: DueOccurrences,

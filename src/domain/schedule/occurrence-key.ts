@@ -2,9 +2,9 @@ import type { RunId, ScheduleId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
 
 /**
- * What makes an occurrence the same occurrence. The ledger has one row for each key, whatever node decides it and however
- * often: that is why nothing fires twice. Occurrences on time and made up for share a kind; a manual run is told apart by
- * its own id and a backfill by the backfill's, so that run-now in the second of an occurrence leaves both.
+ * The identity of an occurrence. The ledger has one row per key, whichever node decides it and however often, so
+ * nothing fires twice. Occurrences on time and caught up share a kind; a manual run is distinguished by its id and a
+ * backfilled one by the backfill's id, so that a run-now in the second of an occurrence keeps both.
  */
 export type OccurrenceKey =
   | { readonly kind: 'occurrence'; readonly scheduleId: ScheduleId; readonly nominal: Instant }
@@ -16,7 +16,7 @@ export type OccurrenceKey =
       readonly backfillId: string
     }
 
-/** The part of the key that tells two of the same kind and time apart. */
+/** The part of the key that distinguishes two of the same kind and time. */
 export function discriminatorOf(key: OccurrenceKey): string {
   switch (key.kind) {
     case 'occurrence':
@@ -29,8 +29,8 @@ export function discriminatorOf(key: OccurrenceKey): string {
 }
 
 /**
- * The `job_run_id` that executors see. It follows from the key alone, so all attempts share it and a repeated delivery is
- * recognised by whoever receives it; it is readable, because people search logs for it.
+ * The `job_run_id` that executors receive. It is derived from the key alone, so that all attempts share it and
+ * receivers can recognize a repeated delivery; it is readable because people search logs for it.
  */
 export function jobRunIdOf(key: OccurrenceKey): string {
   const discriminator = discriminatorOf(key)

@@ -7,19 +7,19 @@ import type { ScheduleRules } from './rules.ts'
 import { pendingPrevious, slotsAwaited, type ScheduleHistory } from './history.ts'
 
 export type OverlapDecision =
-  /** Nothing overlaps, so the failure policy may look. */
+  /** Nothing overlaps, so the failure policy decides. */
   | { readonly kind: 'clear' }
-  /** It overlaps and goes on to the concurrency policy. */
+  /** It overlaps, and the concurrency policy decides. */
   | { readonly kind: 'allow' }
-  /** Every pending run makes way; its slots pass over. */
+  /** It cancels all pending runs and gets their slots. */
   | { readonly kind: 'supersede' }
-  /** The concurrency limit does not count for this occurrence. */
+  /** The concurrency limit does not apply to this occurrence. */
   | { readonly kind: 'parallel' }
   /** It may wait for a slot even where the concurrency policy would skip it. */
   | { readonly kind: 'buffer' }
   | { readonly kind: 'skip'; readonly why: Why }
 
-/** How the runs end that made way for an occurrence: asked to stop where somebody works on them, at once otherwise. */
+/** The cancellations of superseded runs: asked to stop where an executor holds them, ended at once otherwise. */
 export const cancelSuperseded = (
   runs: readonly { readonly id: RunId; readonly state: RunState }[],
   by: { readonly nominal: Instant; readonly now: Instant; readonly stopGraceMs: number },
@@ -31,8 +31,8 @@ export const cancelSuperseded = (
   })
 
 /**
- * What happens to an occurrence while the previous run is still pending. `released` is the time that a held occurrence is
- * for, null for others: it never takes the place of a run that is for a later time.
+ * Decides about an occurrence while the previous run is still pending. `released` is the nominal time of a held
+ * occurrence and null for others: a held occurrence never replaces a run for a later time.
  */
 export function decideOverlap(
   rules: ScheduleRules,

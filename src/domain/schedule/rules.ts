@@ -12,35 +12,35 @@ export type FailureAction = (typeof FAILURE_ACTIONS)[number]
 export const CONCURRENCY_POLICIES = ['QUEUE', 'SKIP', 'PARALLEL'] as const
 export type ConcurrencyPolicy = (typeof CONCURRENCY_POLICIES)[number]
 
-/** How the occurrences of a schedule become runs, or do not. */
+/** The policies that decide which occurrences of a schedule become runs. */
 export interface ScheduleRules {
   readonly misfirePolicy: MisfirePolicy
-  /** How many of the newest occurrences CATCH_UP_LIMITED takes, the current one included. */
+  /** How many of the newest occurrences CATCH_UP_LIMITED runs, including the current one. */
   readonly catchupLimit: number
-  /** Null: the deployment's window, except for `at`, which has none and fires however late. */
+  /** Null: the deployment's window; `at` schedules have none then and fire however late. */
   readonly catchupWindowSeconds: number | null
   readonly overlapAction: OverlapAction
-  /** How many pending runs PARALLEL allows. Null: any number. */
+  /** The maximum number of pending runs under PARALLEL; null: no limit. */
   readonly maxParallel: number | null
   readonly failureAction: FailureAction
   readonly failureOptions: FailureOptions
   readonly concurrencyPolicy: ConcurrencyPolicy
   readonly maxConcurrency: number
-  /** How many runs may wait for a slot under QUEUE. */
+  /** The maximum number of runs that wait for a slot under QUEUE. */
   readonly queueDepth: number
-  /** The schedule's own retry policy sets this, and only that counts under failure action RETRY. */
+  /** Set by the schedule's own retry policy; only this limits failure action RETRY. */
   readonly ownMaxRetries: number | null
   readonly maxFires: number | null
   readonly jitterMs: number
-  /** Failures in a row that raise an alert. Null, or left out by an earlier release: the deployment's number. */
+  /** Consecutive failures that raise an alert; null, or omitted by an earlier release: the deployment's number. */
   readonly alertAfter?: number | null
-  /** A run that starts later than this raises an alert. Null, or left out: however late. */
+  /** A run that starts later than this raises an alert; null or omitted: no limit. */
   readonly maxLatenessSeconds?: number | null
 }
 
 export interface FailureOptions {
   readonly ladderSeconds: readonly number[]
-  /** HALF_OPEN: this many failures in a row open it. */
+  /** HALF_OPEN: the number of consecutive failures that opens it. */
   readonly threshold: number
   readonly cooldownSeconds: number
 }
@@ -63,7 +63,7 @@ export const DEFAULT_SCHEDULE_RULES: ScheduleRules = {
   maxLatenessSeconds: null,
 }
 
-/** What holds for all schedules of a deployment. */
+/** The settings for all schedules of a deployment. */
 export interface FiringSettings {
   readonly misfireGraceSeconds: number
   readonly catchupWindowSeconds: number
@@ -76,5 +76,5 @@ export const DEFAULT_FIRING_SETTINGS: FiringSettings = {
   catchupSpacingMs: 1_000,
 }
 
-/** At most this many occurrences of a schedule are held; older ones are skipped. */
+/** The maximum number of held occurrences of a schedule; older ones are skipped. */
 export const MAX_HELD = 1_000

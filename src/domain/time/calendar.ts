@@ -1,12 +1,12 @@
 /**
- * Civil dates as whole numbers. A day is counted from 1970-01-01 and a month from January 1970, so that the search for
- * a fire is additions and table look-ups and never makes an object.
+ * Calendar dates as integers: days are counted from 1970-01-01 and months from January 1970. The search for occurrences
+ * then needs only additions and table lookups and allocates no objects.
  */
 export const FIRST_YEAR = 1970
 export const LAST_YEAR = 2199
 export const DAY_SECONDS = 86_400
 
-/** Months in the years that a cron expression can name. */
+/** Number of months in the years that a cron expression can name. */
 export const MONTH_COUNT = (LAST_YEAR - FIRST_YEAR + 1) * 12
 
 export interface CivilDate {
@@ -15,7 +15,7 @@ export interface CivilDate {
   readonly day: number
 }
 
-/** Days since 1970-01-01 of a date of the Gregorian calendar. Works on eras of 400 years, which all look the same. */
+/** Days from 1970-01-01 to a Gregorian date. Computed per era of 400 years, because all eras are identical. */
 export function dayFromCivil(date: CivilDate): number {
   const year = date.month <= 2 ? date.year - 1 : date.year
   const era = Math.floor(year / 400)
@@ -56,15 +56,15 @@ const MONTH_STARTS = Int32Array.from({ length: MONTH_COUNT + 1 }, (_, index) =>
   dayFromCivil({ year: FIRST_YEAR + Math.floor(index / 12), month: (index % 12) + 1, day: 1 }),
 )
 
-/** First day of a month counted from January 1970; the month after the last one is answered too. */
+/** The first day of a month counted from January 1970. The month after the last supported one is valid too. */
 export const monthStart = (month: number): number => MONTH_STARTS[month] ?? 0
 
-/** The first day after the last year a cron expression can name. */
+/** The number of days that cron expressions cover: the first day after the last year. */
 export const DAY_COUNT = monthStart(MONTH_COUNT)
 
 /** The month, counted from January 1970, of a day in [0, DAY_COUNT). */
 export function monthOfDay(day: number): number {
-  // The mean month is never more than two days away from the calendar, so the guess is at most one month off.
+  // Dividing by the mean month length is off by at most two days, so the guess is off by at most one month.
   const guess = Math.floor(day / 30.436875)
   if (monthStart(guess) > day) return guess - 1
   return monthStart(guess + 1) <= day ? guess + 1 : guess
@@ -78,13 +78,13 @@ export function formatDay(day: number): string {
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(dayOfMonth, 2)}`
 }
 
-/** `02:30`, or `02:30:15` where the seconds matter. */
+/** `02:30`, or `02:30:15` if the seconds are not zero. */
 export function formatTimeOfDay(second: number): string {
   const hourAndMinute = `${pad(Math.floor(second / 3600), 2)}:${pad(Math.floor(second / 60) % 60, 2)}`
   return second % 60 === 0 ? hourAndMinute : `${hourAndMinute}:${pad(second % 60, 2)}`
 }
 
-/** `2026-03-29 02:30` from seconds of wall-clock time since 1970-01-01 00:00. */
+/** Formats wall-clock seconds since 1970-01-01 00:00 as `2026-03-29 02:30`. */
 export function formatLocal(local: number): string {
   const day = Math.floor(local / DAY_SECONDS)
   return `${formatDay(day)} ${formatTimeOfDay(local - day * DAY_SECONDS)}`
@@ -92,7 +92,7 @@ export function formatLocal(local: number): string {
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 
-/** The day of a text `YYYY-MM-DD`, or null if there is no such date. */
+/** Parses `YYYY-MM-DD` into a day number; null if the date does not exist. */
 export function dayFromText(text: string): number | null {
   const match = DATE.exec(text)
   if (match === null) return null

@@ -1,21 +1,26 @@
 import { DAY_COUNT, DAY_SECONDS, MONTH_COUNT, monthOfDay, monthStart, weekdayOf } from './calendar.ts'
 import { type CronExpression, type DayRule, LAST_OF_MONTH, LAST_WEEKDAY, type SixtyBits } from './cron-expression.ts'
 
-/** The days of a month that match, bit 0 the first. `month` is counted from January 1970. */
-export function matchingDays(rule: DayRule, both: boolean, month: number): number {
+/** Whether a day must match either or both of the day fields if both are restricted. */
+export type DayMatch = 'or' | 'and'
+
+export const DAY_MATCHES: readonly DayMatch[] = ['or', 'and']
+
+/** The matching days of a month as a bit mask; bit 0 is the 1st. `month` is counted from January 1970. */
+export function matchingDays(rule: DayRule, matchBoth: boolean, month: number): number {
   const year = Math.floor(month / 12)
   if (((rule.months >>> (month - year * 12)) & 1) === 0) return 0
   if (rule.years !== null && rule.years[year] === 0) return 0
   const start = monthStart(month)
   const length = monthStart(month + 1) - start
   const existing = -1 >>> (32 - length)
-  if (rule.openDayOfMonth && rule.openDayOfWeek) return existing
+  if (rule.anyDayOfMonth && rule.anyDayOfWeek) return existing
   const first = weekdayOf(start)
-  if (rule.openDayOfWeek) return daysByDate(rule, first, length) & existing
-  if (rule.openDayOfMonth) return daysByWeekday(rule, first, length) & existing
+  if (rule.anyDayOfWeek) return daysByDate(rule, first, length) & existing
+  if (rule.anyDayOfMonth) return daysByWeekday(rule, first, length) & existing
   const byDate = daysByDate(rule, first, length)
   const byWeekday = daysByWeekday(rule, first, length)
-  return (both || rule.bothDays ? byDate & byWeekday : byDate | byWeekday) & existing
+  return (matchBoth || rule.bothDays ? byDate & byWeekday : byDate | byWeekday) & existing
 }
 
 function daysByDate(rule: DayRule, first: number, length: number): number {
@@ -32,7 +37,7 @@ function daysByDate(rule: DayRule, first: number, length: number): number {
       : 1 << nearestWeekday(rule.nearestWeekday, first, length)
 }
 
-/** The Monday-to-Friday day nearest to a date without leaving its month, counted from 0. */
+/** The Monday-to-Friday day of the same month that is nearest to a date, counted from 0. */
 function nearestWeekday(date: number, first: number, length: number): number {
   const index = date - 1
   const weekday = (first + index) % 7
@@ -41,7 +46,7 @@ function nearestWeekday(date: number, first: number, length: number): number {
   return index
 }
 
-/** For each weekday the month may begin with and each set of weekdays: the days of a month of 31. */
+/** The day masks of a 31-day month, for each first weekday and each set of weekdays. */
 const WEEKDAY_TABLE = Int32Array.from({ length: 7 * 128 }, (_, index) => {
   const [first, wanted] = [Math.floor(index / 128), index % 128]
   let days = 0
@@ -54,23 +59,23 @@ const daysOfWeekdays = (weekdays: number, first: number): number => WEEKDAY_TABL
 function daysByWeekday(rule: DayRule, first: number, length: number): number {
   let days = daysOfWeekdays(rule.weekdays, first)
   if (rule.nthWeekdays === null) return days
-  for (let place = 0; place < LAST_OF_MONTH; place += 1) {
-    const week = place === 4 ? 0b111 << 28 : 0b111_1111 << (place * 7)
-    days |= daysOfWeekdays(rule.nthWeekdays[place] ?? 0, first) & week
+  for (let ordinal = 0; ordinal < LAST_OF_MONTH; ordinal += 1) {
+    const week = ordinal === 4 ? 0b111 << 28 : 0b111_1111 << (ordinal * 7)
+    days |= daysOfWeekdays(rule.nthWeekdays[ordinal] ?? 0, first) & week
   }
   const lastWeek = 0b111_1111 << (length - 7)
   return days | (daysOfWeekdays(rule.nthWeekdays[LAST_OF_MONTH] ?? 0, first) & lastWeek)
 }
 
-/** The first month from `month` on in which a day matches, or -1. */
-export function nextMonth(rule: DayRule, both: boolean, month: number): number {
-  for (let index = month; index < MONTH_COUNT; index += 1) if (matchingDays(rule, both, index) !== 0) return index
+/** The first month at or after `month` with a matching day, or -1. */
+export function nextMonth(rule: DayRule, matchBoth: boolean, month: number): number {
+  for (let index = month; index < MONTH_COUNT; index += 1) if (matchingDays(rule, matchBoth, index) !== 0) return index
   return -1
 }
 
-/** The last month up to `month` in which a day matches, or -1. */
-export function previousMonth(rule: DayRule, both: boolean, month: number): number {
-  for (let index = month; index >= 0; index -= 1) if (matchingDays(rule, both, index) !== 0) return index
+/** The last month at or before `month` with a matching day, or -1. */
+export function previousMonth(rule: DayRule, matchBoth: boolean, month: number): number {
+  for (let index = month; index >= 0; index -= 1) if (matchingDays(rule, matchBoth, index) !== 0) return index
   return -1
 }
 
@@ -86,7 +91,7 @@ export function bitCount(mask: number): number {
 const firstOfSixty = (bits: SixtyBits): number => (bits.low !== 0 ? lowestBit(bits.low) : 30 + lowestBit(bits.high))
 const lastOfSixty = (bits: SixtyBits): number => (bits.high !== 0 ? 30 + highestBit(bits.high) : highestBit(bits.low))
 
-/** The smallest member from `from` (0-60) on, or -1. */
+/** The smallest value at or above `from` (0-60), or -1. */
 function nextOfSixty(bits: SixtyBits, from: number): number {
   if (from < 30) {
     const low = bits.low & (-1 << from)
@@ -97,7 +102,7 @@ function nextOfSixty(bits: SixtyBits, from: number): number {
   return high === 0 ? -1 : 30 + lowestBit(high)
 }
 
-/** The largest member up to `from` (-1 to 59), or -1. */
+/** The largest value at or below `from` (-1 to 59), or -1. */
 function previousOfSixty(bits: SixtyBits, from: number): number {
   if (from >= 30) {
     const high = bits.high & ~(-2 << (from - 30))
@@ -108,7 +113,7 @@ function previousOfSixty(bits: SixtyBits, from: number): number {
   return low === 0 ? -1 : highestBit(low)
 }
 
-/** How many members are below `end` (0-60). */
+/** The number of values below `end` (0-60). */
 const countOfSixty = (bits: SixtyBits, end: number): number =>
   end <= 30
     ? bitCount(bits.low & ~(-1 << end))
@@ -122,7 +127,7 @@ export const firstTime = (cron: CronExpression): number =>
 export const lastTime = (cron: CronExpression): number =>
   highestBit(cron.hour) * 3600 + lastOfSixty(cron.minute) * 60 + lastOfSixty(cron.second)
 
-/** The first matching second of a day from `time` on, or -1. */
+/** The first matching second of a day at or after `time`, or -1. */
 export function nextTime(cron: CronExpression, time: number): number {
   const hour = Math.floor(time / 3600)
   if (((cron.hour >>> hour) & 1) !== 0) {
@@ -138,7 +143,7 @@ export function nextTime(cron: CronExpression, time: number): number {
   return hours === 0 ? -1 : lowestBit(hours) * 3600 + firstOfSixty(cron.minute) * 60 + firstOfSixty(cron.second)
 }
 
-/** The last matching second of a day up to `time`, or -1. */
+/** The last matching second of a day at or before `time`, or -1. */
 export function previousTime(cron: CronExpression, time: number): number {
   const hour = Math.floor(time / 3600)
   if (((cron.hour >>> hour) & 1) !== 0) {
@@ -154,7 +159,7 @@ export function previousTime(cron: CronExpression, time: number): number {
   return hours === 0 ? -1 : highestBit(hours) * 3600 + lastOfSixty(cron.minute) * 60 + lastOfSixty(cron.second)
 }
 
-/** How many seconds of a day before `time` match. */
+/** The number of matching seconds of a day before `time`. */
 export function countTimes(cron: CronExpression, time: number): number {
   const hour = Math.floor(time / 3600)
   const perMinute = countOfSixty(cron.second, 60)
@@ -169,22 +174,22 @@ export function countTimes(cron: CronExpression, time: number): number {
 }
 
 /**
- * The search on the wall clock alone, as if there were no zones: seconds since 1970-01-01 00:00 in, seconds out. The
- * years are those of the grammar, 1970 to 2199. Numbers go in and out one by one so that the search makes no objects.
+ * The search in wall-clock time, without time zones. Times are seconds since 1970-01-01 00:00, for the years 1970 to
+ * 2199. Arguments and results are plain numbers so that the search allocates no objects.
  */
 
-/** No answer: there is no such wall-clock time in the years of the grammar. */
-export const NONE = -1
+/** Returned if no wall-clock time in the supported years matches. */
+export const NO_MATCH = -1
 
 const END_OF_YEARS = DAY_COUNT * DAY_SECONDS
 
-/** The first match at `from` or later. `both`: a day must match both day fields where both are restricted. */
-export function nextLocal(cron: CronExpression, both: boolean, from: number): number {
+/** The first match at or after `from`. `both`: a day must match both day fields if both are restricted. */
+export function nextLocal(cron: CronExpression, matchBoth: boolean, from: number): number {
   const start = from < 0 ? 0 : from
-  if (start >= END_OF_YEARS) return NONE
+  if (start >= END_OF_YEARS) return NO_MATCH
   const day = Math.floor(start / DAY_SECONDS)
   let month = monthOfDay(day)
-  let days = matchingDays(cron.days, both, month)
+  let days = matchingDays(cron.days, matchBoth, month)
   const index = day - monthStart(month)
   if (((days >>> index) & 1) !== 0) {
     const time = nextTime(cron, start - day * DAY_SECONDS)
@@ -192,20 +197,20 @@ export function nextLocal(cron: CronExpression, both: boolean, from: number): nu
   }
   days &= -2 << index
   if (days === 0) {
-    month = nextMonth(cron.days, both, month + 1)
-    if (month < 0) return NONE
-    days = matchingDays(cron.days, both, month)
+    month = nextMonth(cron.days, matchBoth, month + 1)
+    if (month < 0) return NO_MATCH
+    days = matchingDays(cron.days, matchBoth, month)
   }
   return (monthStart(month) + lowestBit(days)) * DAY_SECONDS + firstTime(cron)
 }
 
-/** The last match at `from` or earlier. */
-export function previousLocal(cron: CronExpression, both: boolean, from: number): number {
-  if (from < 0) return NONE
+/** The last match at or before `from`. */
+export function previousLocal(cron: CronExpression, matchBoth: boolean, from: number): number {
+  if (from < 0) return NO_MATCH
   const start = from < END_OF_YEARS ? from : END_OF_YEARS - 1
   const day = Math.floor(start / DAY_SECONDS)
   let month = monthOfDay(day)
-  let days = matchingDays(cron.days, both, month)
+  let days = matchingDays(cron.days, matchBoth, month)
   const index = day - monthStart(month)
   if (((days >>> index) & 1) !== 0) {
     const time = previousTime(cron, start - day * DAY_SECONDS)
@@ -213,27 +218,27 @@ export function previousLocal(cron: CronExpression, both: boolean, from: number)
   }
   days &= ~(-1 << index)
   if (days === 0) {
-    month = previousMonth(cron.days, both, month - 1)
-    if (month < 0) return NONE
-    days = matchingDays(cron.days, both, month)
+    month = previousMonth(cron.days, matchBoth, month - 1)
+    if (month < 0) return NO_MATCH
+    days = matchingDays(cron.days, matchBoth, month)
   }
   return (monthStart(month) + highestBit(days)) * DAY_SECONDS + lastTime(cron)
 }
 
-/** How many matches there are before `end`. Counted in months and whole days, never fire by fire. */
-function countBefore(cron: CronExpression, both: boolean, end: number): number {
+/** The number of matches from the start of the month of `end` to `end` (exclusive). Counts whole days at once. */
+function countBefore(cron: CronExpression, matchBoth: boolean, end: number): number {
   const day = Math.floor(end / DAY_SECONDS)
   const month = monthOfDay(day)
-  const days = matchingDays(cron.days, both, month)
+  const days = matchingDays(cron.days, matchBoth, month)
   const index = day - monthStart(month)
   const today = ((days >>> index) & 1) === 0 ? 0 : countTimes(cron, end - day * DAY_SECONDS)
   return bitCount(days & ~(-1 << index)) * countTimes(cron, DAY_SECONDS) + today
 }
 
-/** How many matches there are from `from` (inclusive) to `to` (exclusive). */
+/** The number of matches from `from` (inclusive) to `to` (exclusive). */
 export function countLocal(
   cron: CronExpression,
-  both: boolean,
+  matchBoth: boolean,
   span: { readonly from: number; readonly to: number },
 ): number {
   const from = Math.max(0, span.from)
@@ -243,7 +248,7 @@ export function countLocal(
   const lastMonth = to === END_OF_YEARS ? monthOfDay(DAY_COUNT - 1) + 1 : monthOfDay(Math.floor(to / DAY_SECONDS))
   let wholeDays = 0
   for (let month = monthOfDay(Math.floor(from / DAY_SECONDS)); month < lastMonth; month += 1)
-    wholeDays += bitCount(matchingDays(cron.days, both, month))
-  const tail = to === END_OF_YEARS ? 0 : countBefore(cron, both, to)
-  return wholeDays * perDay + tail - countBefore(cron, both, from)
+    wholeDays += bitCount(matchingDays(cron.days, matchBoth, month))
+  const tail = to === END_OF_YEARS ? 0 : countBefore(cron, matchBoth, to)
+  return wholeDays * perDay + tail - countBefore(cron, matchBoth, from)
 }

@@ -2,34 +2,36 @@ import { addAll } from '../long-lists.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import { parseInstant, type Instant } from '../instant.ts'
 import { dayFromText } from './calendar.ts'
-import { endOfLocalDay, localDayOf, spansOfLocalDay, startOfLocalDay } from './wall-clock.ts'
-import type { Zone } from '../../core/time/zone.ts'
+import { endOfLocalDay, localDayAt, spansOfLocalDay, startOfLocalDay } from './wall-clock.ts'
+import type { Zone } from './zone.ts'
 
-/** From (inclusive) to (exclusive): two windows that touch leave nothing between them and nothing out twice. */
-export interface Window {
+/** From (inclusive) to (exclusive), so that adjacent windows neither overlap nor leave a hole. */
+export interface TimeWindow {
   readonly from: Instant
   readonly to: Instant
 }
 
-/** Times at which nothing is an occurrence. Dates are days since 1970 in the schedule's zone; both lists are sorted. */
+/** Times without occurrences. Dates are days since 1970 in the schedule's time zone; both lists are sorted. */
 export interface Exclusion {
   readonly dates: readonly number[]
-  readonly windows: readonly Window[]
+  readonly windows: readonly TimeWindow[]
 }
 
-/** Enough for the holidays of fifty years; the search steps over each of them at most a few times. */
+/**
+ * Enough for the holidays of 50 years. The limit bounds the search, which visits each exclusion a few times at most.
+ */
 export const MAX_EXCLUSIONS = 1000
 
-/** Reads a list of dates `YYYY-MM-DD` and windows `{from, to}`, in any order. */
+/** Parses a list of dates `YYYY-MM-DD` and windows `{from, to}` in any order. */
 export function parseExclusion(field: string, value: unknown): Parsed<Exclusion> {
   const allowed = `a list of up to ${MAX_EXCLUSIONS} dates YYYY-MM-DD and windows {"from", "to"}`
   if (!Array.isArray(value) || value.length > MAX_EXCLUSIONS)
     return flawed({ field, value, message: 'must be a list of dates and windows', allowed })
   const flaws: Flaw[] = []
   const dates: number[] = []
-  const windows: Window[] = []
+  const windows: TimeWindow[] = []
   value.forEach((item: unknown, index) => {
-    const found = parseItem(`${field}.${index}`, item)
+    const found = parseExclusionItem(`${field}.${index}`, item)
     if (!found.ok) addAll(flaws, found.flaws)
     else if (typeof found.value === 'number') dates.push(found.value)
     else windows.push(found.value)
@@ -38,7 +40,7 @@ export function parseExclusion(field: string, value: unknown): Parsed<Exclusion>
   return parsed({ dates: [...new Set(dates)].sort((a, b) => a - b), windows: mergeWindows(windows) })
 }
 
-function parseItem(field: string, value: unknown): Parsed<number | Window> {
+function parseExclusionItem(field: string, value: unknown): Parsed<number | TimeWindow> {
   const allowed = 'a date YYYY-MM-DD or a window {"from", "to"}'
   if (typeof value === 'string') {
     const day = dayFromText(value)
@@ -53,9 +55,9 @@ function parseItem(field: string, value: unknown): Parsed<number | Window> {
   return flawed({ field: `${field}.to`, value: value.to, message: 'must be after from', allowed: 'a later time' })
 }
 
-/** Sorted, and windows that touch or overlap made one, so that leaving a window cannot lead into another. */
-function mergeWindows(windows: readonly Window[]): readonly Window[] {
-  const merged: Window[] = []
+/** Sorts windows and merges adjacent or overlapping ones, so that the end of one is never inside another. */
+function mergeWindows(windows: readonly TimeWindow[]): readonly TimeWindow[] {
+  const merged: TimeWindow[] = []
   for (const window of [...windows].sort((a, b) => a.from - b.from)) {
     const last = merged.at(-1)
     if (last === undefined || window.from > last.to) merged.push(window)
@@ -64,20 +66,21 @@ function mergeWindows(windows: readonly Window[]): readonly Window[] {
   return merged
 }
 
-/** The excluded stretch around an instant, or null if the instant is not excluded. */
-export function exclusionAround(exclusion: Exclusion, zone: Zone, at: Instant): Window | null {
-  const window = exclusion.windows[lastIndex(exclusion.windows.length, (index) => from(exclusion, index) <= at)]
+/** The excluded period that contains a time, or null if the time is not excluded. */
+export function exclusionAt(exclusion: Exclusion, zone: Zone, at: Instant): TimeWindow | null {
+  const window =
+    exclusion.windows[lastIndex(exclusion.windows.length, (index) => exclusionStart(exclusion, index) <= at)]
   if (window !== undefined && at < window.to) return window
   if (exclusion.dates.length === 0) return null
-  const day = localDayOf(zone, at)
+  const day = localDayAt(zone, at)
   const index = lastIndex(exclusion.dates.length, (candidate) => (exclusion.dates[candidate] ?? Infinity) <= day)
   if (exclusion.dates[index] !== day) return null
   return { from: startOfLocalDay(zone, at), to: endOfLocalDay(zone, at) }
 }
 
-const from = (exclusion: Exclusion, index: number): number => exclusion.windows[index]?.from ?? Infinity
+const exclusionStart = (exclusion: Exclusion, index: number): number => exclusion.windows[index]?.from ?? Infinity
 
-/** The last index for which a condition that holds up to some index and not beyond still holds; -1 for none. */
+/** Binary search: the last index for which `holds` is true, or -1. `holds` must not become true again after false. */
 function lastIndex(length: number, holds: (index: number) => boolean): number {
   let [low, high] = [-1, length]
   while (high - low > 1) {
@@ -88,9 +91,9 @@ function lastIndex(length: number, holds: (index: number) => boolean): number {
   return low
 }
 
-/** Everything excluded between two instants as windows that do not touch. */
-export function excludedWithin(exclusion: Exclusion, zone: Zone, window: Window): readonly Window[] {
-  const [firstDay, lastDay] = [localDayOf(zone, window.from) - 1, localDayOf(zone, window.to) + 1]
+/** All exclusions that overlap a window, as disjoint windows. */
+export function excludedWithin(exclusion: Exclusion, zone: Zone, window: TimeWindow): readonly TimeWindow[] {
+  const [firstDay, lastDay] = [localDayAt(zone, window.from) - 1, localDayAt(zone, window.to) + 1]
   const days = exclusion.dates
     .filter((day) => day >= firstDay && day <= lastDay)
     .flatMap((day) => spansOfLocalDay(zone, day))

@@ -1,17 +1,19 @@
-import { largest, smallest } from '../long-lists.ts'
 import { instant, type Instant } from '../instant.ts'
+import { largest, smallest } from '../long-lists.ts'
 import { DAY_SECONDS, formatLocal, formatTimeOfDay } from './calendar.ts'
-import { keepsBothPasses, type CronPlan } from '../../core/time/cron.ts'
 import { countLocal, nextLocal } from './cron-match.ts'
-import { exclusionAround } from './exclusion.ts'
-import { countByRule, nextByRule, onTheWall } from '../../core/time/rrule.ts'
-import type { RuleTiming, Timing } from './timing.ts'
+import { type CronPlan } from './cron.ts'
+import { firesOnBothPasses } from './dst-policy.ts'
+import { exclusionAt } from './exclusion.ts'
+import { countByRule, nextByRule, withoutClockChanges } from './rrule.ts'
+import { sentenceFor } from './sentence.ts'
+import { occurrencesBetween, type RuleTiming, type Timing } from './timing.ts'
 import { formatOffset, transitionsBetween } from './wall-clock.ts'
-import type { Segment } from '../../core/time/zone.ts'
+import type { Segment } from './zone.ts'
 
-export type DstEffect = 'none' | 'skipped' | 'fires_after_gap' | 'shifted' | 'first_pass_only' | 'both_passes'
+type DstEffect = 'none' | 'skipped' | 'fires_after_gap' | 'shifted' | 'first_pass_only' | 'both_passes'
 
-/** A change of the clock and what it does to a schedule. */
+/** A clock change and its effect on a schedule. */
 export interface DstNote {
   readonly at: Instant
   readonly zone: string
@@ -23,7 +25,7 @@ export interface DstNote {
   readonly sentence: string
 }
 
-/** One note for every change of the clock in (after, upTo]. */
+/** One note for each clock change in (after, upTo]. */
 export function dstNotes(
   timing: Timing,
   window: { readonly after: Instant; readonly upTo: Instant },
@@ -33,8 +35,8 @@ export function dstNotes(
 
 function noteOf(timing: Timing, change: Segment): DstNote {
   const kind = change.offset > change.offsetBefore ? 'gap' : 'repeat'
-  const touched = isOutside(timing, change) ? null : touchedTimes(timing, change)
-  const effect = touched === null ? 'none' : effectOn(timing, change)
+  const affected = isOutsideLimits(timing, change) ? null : affectedTimes(timing, change)
+  const effect = affected === null ? 'none' : effectOn(timing, change)
   return {
     at: instant(change.start * 1000),
     zone: timing.zone.name,
@@ -42,29 +44,30 @@ function noteOf(timing: Timing, change: Segment): DstNote {
     offsetBefore: formatOffset(change.offsetBefore),
     offsetAfter: formatOffset(change.offset),
     effect,
-    sentence: touched === null ? unaffected(timing, change) : tell(timing, change, { ...touched, effect }),
+    sentence:
+      affected === null ? describeUnaffected(timing, change) : describeChange(timing, change, { ...affected, effect }),
   }
 }
 
-/** Whether nothing can fire around the change anyway. */
-function isOutside(timing: Timing, change: Segment): boolean {
+/** Whether the schedule cannot fire at the change because of its limits or exclusions. */
+function isOutsideLimits(timing: Timing, change: Segment): boolean {
   const at = instant(change.start * 1000)
   if (timing.startsAt !== null && at < timing.startsAt) return true
   if (timing.endsAt !== null && at > timing.endsAt) return true
-  return timing.exclude !== null && exclusionAround(timing.exclude, timing.zone, at) !== null
+  return timing.exclude !== null && exclusionAt(timing.exclude, timing.zone, at) !== null
 }
 
-interface Touched {
-  /** The first matching wall-clock time that is left out or repeated, and how many there are. */
+interface AffectedTimes {
+  /** The first matching wall-clock time that is skipped or repeated, and the number of such times. */
   readonly first: number
   readonly count: number
 }
 
-function touchedTimes(timing: Timing, change: Segment): Touched | null {
+function affectedTimes(timing: Timing, change: Segment): AffectedTimes | null {
   const edges = [change.start + change.offsetBefore, change.start + change.offset] as const
   const span = { from: smallest(edges), to: largest(edges) }
-  if (timing.kind === 'cron') return touchedByCron(timing, span)
-  return timing.kind === 'rrule' ? touchedByRule(timing, span) : null
+  if (timing.kind === 'cron') return affectedByCron(timing, span)
+  return timing.kind === 'rrule' ? affectedByRule(timing, span) : null
 }
 
 interface WallSpan {
@@ -72,14 +75,14 @@ interface WallSpan {
   readonly to: number
 }
 
-function touchedByCron(plan: CronPlan, span: WallSpan): Touched | null {
-  const both = plan.dayMatch === 'and'
-  const count = countLocal(plan.expression, both, span)
-  return count === 0 ? null : { first: nextLocal(plan.expression, both, span.from), count }
+function affectedByCron(plan: CronPlan, span: WallSpan): AffectedTimes | null {
+  const matchBoth = plan.dayMatch === 'and'
+  const count = countLocal(plan.expression, matchBoth, span)
+  return count === 0 ? null : { first: nextLocal(plan.expression, matchBoth, span.from), count }
 }
 
-function touchedByRule(timing: RuleTiming, span: WallSpan): Touched | null {
-  const wall = onTheWall(timing.rule)
+function affectedByRule(timing: RuleTiming, span: WallSpan): AffectedTimes | null {
+  const wall = withoutClockChanges(timing.rule)
   if (wall === null) return null
   const first = nextByRule(wall, instant(span.from * 1000 - 1))
   if (first === null || first >= span.to * 1000) return null
@@ -100,39 +103,43 @@ function effectOn(timing: Timing, change: Segment): DstEffect {
   }
 }
 
-/** What a rule does in the second pass is asked, not guessed. */
+/** Whether the schedule also fires on the second pass. For a rule this is looked up in its occurrences. */
 function firesTwice(timing: Timing, change: Segment): boolean {
-  if (timing.kind === 'cron') return keepsBothPasses(timing)
+  if (timing.kind === 'cron') return firesOnBothPasses(timing)
   if (timing.kind !== 'rrule') return false
   const found = nextByRule(timing.rule, instant(change.start * 1000 - 1))
   return found !== null && found < (change.start + change.offsetBefore - change.offset) * 1000
 }
 
-const timeOfDay = (local: number): string => formatTimeOfDay(local - Math.floor(local / DAY_SECONDS) * DAY_SECONDS)
+const localTimeOfDay = (local: number): string => formatTimeOfDay(local - Math.floor(local / DAY_SECONDS) * DAY_SECONDS)
 
-function unaffected(timing: Timing, change: Segment): string {
+function describeUnaffected(timing: Timing, change: Segment): string {
   const direction = change.offset > change.offsetBefore ? 'forward' : 'back'
   const at = formatLocal(change.start + change.offsetBefore)
   const offsets = `${formatOffset(change.offsetBefore)} to ${formatOffset(change.offset)}`
-  return `${at}: clocks in ${timing.zone.name} go ${direction} (${offsets}); no fire is affected`
+  return `${at}: clocks in ${timing.zone.name} go ${direction} (${offsets}); no occurrence is affected`
 }
 
-function tell(timing: Timing, change: Segment, touched: Touched & { readonly effect: DstEffect }): string {
-  const { first, count, effect } = touched
-  const many = count > 1
-  const when = `${formatLocal(first)}${many ? ` and ${count - 1} more` : ''}`
-  const gap = `${when} ${many ? 'do' : 'does'} not exist in ${timing.zone.name}`
-  const repeat = `${when} ${many ? 'happen' : 'happens'} twice in ${timing.zone.name}`
+function describeChange(
+  timing: Timing,
+  change: Segment,
+  affected: AffectedTimes & { readonly effect: DstEffect },
+): string {
+  const { first, count, effect } = affected
+  const isPlural = count > 1
+  const when = `${formatLocal(first)}${isPlural ? ` and ${count - 1} more` : ''}`
+  const gap = `${when} ${isPlural ? 'do' : 'does'} not exist in ${timing.zone.name}`
+  const repeat = `${when} ${isPlural ? 'happen' : 'happens'} twice in ${timing.zone.name}`
   switch (effect) {
     case 'none':
-      return unaffected(timing, change)
+      return describeUnaffected(timing, change)
     case 'skipped':
       return `${gap}; does not fire then`
     case 'fires_after_gap':
-      return `${gap}; fires ${many ? 'once ' : ''}at ${timeOfDay(change.start + change.offset)} instead`
+      return `${gap}; fires ${isPlural ? 'once ' : ''}at ${localTimeOfDay(change.start + change.offset)} instead`
     case 'shifted': {
-      const later = timeOfDay(first + change.offset - change.offsetBefore)
-      return many
+      const later = localTimeOfDay(first + change.offset - change.offsetBefore)
+      return isPlural
         ? `${gap}; fires later by the length of the gap, first at ${later}`
         : `${gap}; fires at ${later} instead`
     }
@@ -140,5 +147,27 @@ function tell(timing: Timing, change: Segment, touched: Touched & { readonly eff
       return `${repeat}; fires on the first pass only`
     case 'both_passes':
       return `${repeat}; fires on both passes`
+  }
+}
+
+export interface TimingPreview {
+  readonly sentence: string
+  readonly next: readonly Instant[]
+  readonly dstNotes: readonly DstNote[]
+}
+
+const END_OF_TIME = instant(8.64e15)
+
+/** Later clock changes are not reported, because each further year needs time zone lookups. */
+const MAX_NOTES_AHEAD_MS = 5 * 366 * 86_400_000
+
+/** A schedule as a sentence, its next occurrences, and the clock changes up to the last of them. */
+export function previewTiming(timing: Timing, view: { readonly now: Instant; readonly count: number }): TimingPreview {
+  const next = occurrencesBetween(timing, { after: view.now, upTo: END_OF_TIME, limit: view.count })
+  const last = Math.min(next.at(-1) ?? view.now, view.now + MAX_NOTES_AHEAD_MS)
+  return {
+    sentence: sentenceFor(timing),
+    next,
+    dstNotes: dstNotes(timing, { after: view.now, upTo: instant(last) }),
   }
 }

@@ -2,19 +2,19 @@ import { civilFromDay, dayFromCivil, LAST_YEAR, monthLength, weekdayOf } from '.
 import type { RuleParts } from './rrule-text.ts'
 
 /**
- * The days on which a rule can have occurrences. Each month is worked out as bits, so that a century is looked through
- * in a millisecond and the answer is the same from wherever the search begins.
+ * The days on which a rule can have occurrences. Each month is computed as a bit mask, so that a century is searched in
+ * about a millisecond and the result does not depend on where the search starts.
  */
 export interface RuleDays {
   /** The first such day at or after a day; Infinity if there is none. */
   readonly next: (day: number) => number
   /** The last such day at or before a day; -Infinity if there is none since the start. */
   readonly previous: (day: number) => number
-  /** The days of the day, week, month or year that BYSETPOS counts in, both inclusive. */
+  /** The period (day, week, month or year) that BYSETPOS counts in; both ends inclusive. */
   readonly periodOf: (day: number) => { readonly first: number; readonly last: number }
 }
 
-/** Parts that name days, read once. Numbers from the end of a month or year are negative. */
+/** The parsed parts that select days. Numbers counted from the end of a month or year are negative. */
 interface DaySpec {
   readonly parts: RuleParts
   readonly startDay: number
@@ -22,17 +22,17 @@ interface DaySpec {
   readonly months: ReadonlySet<number> | null
   readonly monthDays: ReadonlySet<number> | null
   readonly yearDays: ReadonlySet<number> | null
-  /** Whether a day is in a week that BYWEEKNO names. */
+  /** Whether a day is in a week of BYWEEKNO. */
   readonly weeks: ((day: number) => boolean) | null
-  /** Every Monday and the like: 0 is Sunday. */
+  /** BYDAY without a number, such as MO; 0 is Sunday. */
   readonly weekdays: ReadonlySet<number> | null
-  /** The second Monday of the month or year and the like: seven times the place and the weekday. */
-  readonly places: ReadonlySet<number> | null
+  /** BYDAY with a number, such as 2MO, encoded as 7 times the number plus the weekday. */
+  readonly numberedWeekdays: ReadonlySet<number> | null
 }
 
-const CODES = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
+const WEEKDAY_CODES = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
 
-/** A clock ahead of UTC shows the first day of the year after the last one. */
+/** Includes January after the last year, because zones ahead of UTC reach it before UTC does. */
 const LAST_MONTH = (LAST_YEAR + 1) * 12
 
 const modulo = (value: number, by: number): number => ((value % by) + by) % by
@@ -40,21 +40,21 @@ const modulo = (value: number, by: number): number => ((value % by) + by) % by
 export function daysOf(parts: RuleParts, startDay: number): RuleDays {
   const spec = readSpec(parts, startDay)
   const firstMonth = monthAt(startDay)
-  // Questions come in order, so the last month that was worked out is nearly always the one that is asked for.
-  let known = { month: Number.NaN, first: Number.NaN, last: Number.NaN, bits: 0 }
-  const monthAround = (day: number): number => (day >= known.first && day <= known.last ? known.month : monthAt(day))
+  // Lookups come in order, so the last computed month is nearly always the one that is needed.
+  let cached = { month: Number.NaN, first: Number.NaN, last: Number.NaN, bits: 0 }
+  const monthAround = (day: number): number => (day >= cached.first && day <= cached.last ? cached.month : monthAt(day))
   const bitsOf = (month: number, first: number): number => {
-    if (known.month !== month)
-      known = { month, first, last: firstDay(month + 1) - 1, bits: matchingDays(spec, month, first) }
-    return known.bits
+    if (cached.month !== month)
+      cached = { month, first, last: firstDayOfMonth(month + 1) - 1, bits: matchingDaysInMonth(spec, month, first) }
+    return cached.bits
   }
-  // That there is none left takes the longest to find out, and stays true.
+  // Finding that no day is left takes longest, so that result is kept.
   let [noneFrom, noneUpTo] = [Infinity, -Infinity]
   return {
     next: (day) => {
       if (day >= noneFrom) return Infinity
       for (let month = Math.max(firstMonth, monthAround(day)); month <= LAST_MONTH; month += 1) {
-        const first = month === known.month ? known.first : firstDay(month)
+        const first = month === cached.month ? cached.first : firstDayOfMonth(month)
         const bits = day <= first ? bitsOf(month, first) : bitsOf(month, first) & (-1 << (day - first))
         if (bits !== 0) return first + 31 - Math.clz32(bits & -bits)
       }
@@ -64,7 +64,7 @@ export function daysOf(parts: RuleParts, startDay: number): RuleDays {
     previous: (day) => {
       if (day <= noneUpTo) return -Infinity
       for (let month = Math.min(LAST_MONTH, monthAround(day)); month >= firstMonth; month -= 1) {
-        const first = month === known.month ? known.first : firstDay(month)
+        const first = month === cached.month ? cached.first : firstDayOfMonth(month)
         const bits = day - first >= 30 ? bitsOf(month, first) : bitsOf(month, first) & ((2 << (day - first)) - 1)
         if (bits !== 0) return first + 31 - Math.clz32(bits)
       }
@@ -75,27 +75,27 @@ export function daysOf(parts: RuleParts, startDay: number): RuleDays {
   }
 }
 
-/** Months are counted through all years, so that the next one is one more. */
+/** The number of the month, counted across years (12 per year). */
 function monthAt(day: number): number {
   const { year, month } = civilFromDay(day)
   return year * 12 + month - 1
 }
 
-const firstDay = (month: number): number =>
+const firstDayOfMonth = (month: number): number =>
   dayFromCivil({ year: Math.floor(month / 12), month: modulo(month, 12) + 1, day: 1 })
 
 function readSpec(parts: RuleParts, startDay: number): DaySpec {
   const { frequency, other } = parts
   const items = (name: string): readonly string[] | null => other.get(name)?.replaceAll('+', '').split(',') ?? null
-  const numbers = (name: string): ReadonlySet<number> | null => setOf(items(name)?.map(Number))
+  const numbers = (name: string): ReadonlySet<number> | null => toSet(items(name)?.map(Number))
   const start = civilFromDay(startDay)
-  const weekStart = CODES.indexOf(other.get('WKST') ?? 'MO')
+  const weekStart = WEEKDAY_CODES.indexOf(other.get('WKST') ?? 'MO')
   const weeks = numbers('BYWEEKNO')
-  const named = ['BYMONTHDAY', 'BYYEARDAY', 'BYDAY'].some((name) => other.has(name))
-  // What no part names is the start's: its weekday in a week, its date in a month or year.
-  const byWeekday = !named && (frequency === 'WEEKLY' || weeks !== null)
-  const byDate = !named && !byWeekday && (frequency === 'MONTHLY' || frequency === 'YEARLY')
-  const [plain, placed] = [(item: string) => item.length === 2, (item: string) => item.length > 2]
+  const hasDayPart = ['BYMONTHDAY', 'BYYEARDAY', 'BYDAY'].some((name) => other.has(name))
+  // A rule without day parts uses the weekday of its start (weekly) or the date of its start (monthly, yearly).
+  const byWeekday = !hasDayPart && (frequency === 'WEEKLY' || weeks !== null)
+  const byDate = !hasDayPart && !byWeekday && (frequency === 'MONTHLY' || frequency === 'YEARLY')
+  const [isPlain, isNumbered] = [(item: string) => item.length === 2, (item: string) => item.length > 2]
   return {
     parts,
     startDay,
@@ -104,28 +104,28 @@ function readSpec(parts: RuleParts, startDay: number): DaySpec {
     monthDays: byDate ? new Set([start.day]) : numbers('BYMONTHDAY'),
     yearDays: numbers('BYYEARDAY'),
     weeks: weeks === null ? null : weekMatcher({ parts, startDay, weekStart }, weeks),
-    weekdays: byWeekday ? new Set([weekdayOf(startDay)]) : setOf(items('BYDAY')?.filter(plain).map(weekdayNamed)),
-    places: setOf(
+    weekdays: byWeekday ? new Set([weekdayOf(startDay)]) : toSet(items('BYDAY')?.filter(isPlain).map(weekdayOfCode)),
+    numberedWeekdays: toSet(
       items('BYDAY')
-        ?.filter(placed)
-        .map((item) => Number(item.slice(0, -2)) * 7 + weekdayNamed(item.slice(-2))),
+        ?.filter(isNumbered)
+        .map((item) => Number(item.slice(0, -2)) * 7 + weekdayOfCode(item.slice(-2))),
     ),
   }
 }
 
-const weekdayNamed = (code: string): number => CODES.indexOf(code)
+const weekdayOfCode = (code: string): number => WEEKDAY_CODES.indexOf(code)
 
-const setOf = (numbers: readonly number[] | undefined): ReadonlySet<number> | null =>
+const toSet = (numbers: readonly number[] | undefined): ReadonlySet<number> | null =>
   numbers === undefined ? null : new Set(numbers)
 
-/** The days of a month as bits, the first as the lowest. */
-function matchingDays(spec: DaySpec, month: number, first: number): number {
+/** The matching days of a month as a bit mask; bit 0 is the 1st. */
+function matchingDaysInMonth(spec: DaySpec, month: number, first: number): number {
   const [year, number] = [Math.floor(month / 12), modulo(month, 12) + 1]
   if (spec.months !== null && !spec.months.has(number)) return 0
   const { frequency, interval } = spec.parts
   if (frequency === 'MONTHLY' && modulo(month - monthAt(spec.startDay), interval) !== 0) return 0
   if (frequency === 'YEARLY' && spec.weeks === null && modulo(year - yearAt(spec.startDay), interval) !== 0) return 0
-  const place = {
+  const monthInfo = {
     year,
     first,
     length: monthLength(year, number),
@@ -134,15 +134,15 @@ function matchingDays(spec: DaySpec, month: number, first: number): number {
     yearEnd: yearStart(year + 1),
   }
   let bits = 0
-  for (let index = 0; index < place.length; index += 1) if (matches(spec, place, index)) bits |= 1 << index
+  for (let index = 0; index < monthInfo.length; index += 1) if (matches(spec, monthInfo, index)) bits |= 1 << index
   return bits
 }
 
 const yearAt = (day: number): number => civilFromDay(day).year
 const yearStart = (year: number): number => dayFromCivil({ year, month: 1, day: 1 })
 
-/** A month: its first day and its length, and the first days of its year and of the next. */
-interface MonthPlace {
+/** A month: its first day and length, and the first days of its year and of the next year. */
+interface MonthInfo {
   readonly year: number
   readonly first: number
   readonly length: number
@@ -152,20 +152,20 @@ interface MonthPlace {
   readonly yearEnd: number
 }
 
-function matches(spec: DaySpec, place: MonthPlace, index: number): boolean {
-  const day = place.first + index
+function matches(spec: DaySpec, monthInfo: MonthInfo, index: number): boolean {
+  const day = monthInfo.first + index
   return (
-    (spec.monthDays === null || spec.monthDays.has(index + 1) || spec.monthDays.has(index - place.length)) &&
-    (spec.weekdays === null || matchesWeekday(spec, place, index)) &&
+    (spec.monthDays === null || spec.monthDays.has(index + 1) || spec.monthDays.has(index - monthInfo.length)) &&
+    (spec.weekdays === null || matchesWeekday(spec, monthInfo, index)) &&
     (spec.yearDays === null ||
-      spec.yearDays.has(day - place.yearFirst + 1) ||
-      spec.yearDays.has(day - place.yearEnd)) &&
+      spec.yearDays.has(day - monthInfo.yearFirst + 1) ||
+      spec.yearDays.has(day - monthInfo.yearEnd)) &&
     (spec.weeks === null || spec.weeks(day)) &&
     isInPeriod(spec, day)
   )
 }
 
-/** Whether the day or week is one of those that INTERVAL names; months and years are looked at before. */
+/** Whether INTERVAL includes the day or week. Months and years are checked in `matchingDays`. */
 function isInPeriod({ parts, startDay, weekStart }: DaySpec, day: number): boolean {
   if (parts.interval === 1) return true
   if (parts.frequency === 'DAILY') return modulo(day - startDay, parts.interval) === 0
@@ -173,42 +173,46 @@ function isInPeriod({ parts, startDay, weekStart }: DaySpec, day: number): boole
   return modulo((startOfWeek(day, weekStart) - startOfWeek(startDay, weekStart)) / 7, parts.interval) === 0
 }
 
-function matchesWeekday({ parts, weekdays, places, months }: DaySpec, place: MonthPlace, index: number): boolean {
-  const weekday = (place.weekday + index) % 7
+function matchesWeekday(
+  { parts, weekdays, numberedWeekdays, months }: DaySpec,
+  monthInfo: MonthInfo,
+  index: number,
+): boolean {
+  const weekday = (monthInfo.weekday + index) % 7
   if (weekdays?.has(weekday) === true) return true
-  if (places === null || places.size === 0) return false
+  if (numberedWeekdays === null || numberedWeekdays.size === 0) return false
   const isInMonth = parts.frequency === 'MONTHLY' || months !== null
-  const before = isInMonth ? index : place.first + index - place.yearFirst
-  const length = isInMonth ? place.length : place.yearEnd - place.yearFirst
+  const before = isInMonth ? index : monthInfo.first + index - monthInfo.yearFirst
+  const length = isInMonth ? monthInfo.length : monthInfo.yearEnd - monthInfo.yearFirst
   const [front, back] = [Math.floor(before / 7) + 1, -Math.floor((length - before - 1) / 7) - 1]
-  return places.has(front * 7 + weekday) || places.has(back * 7 + weekday)
+  return numberedWeekdays.has(front * 7 + weekday) || numberedWeekdays.has(back * 7 + weekday)
 }
 
 const startOfWeek = (day: number, weekStart: number): number => day - modulo(weekdayOf(day) - weekStart, 7)
 
-/** The first day of the first week, which is the one that has most of its days in the year. */
+/** The first day of week 1, which is the first week with at least four days in the year. */
 const firstWeek = (year: number, weekStart: number): number => startOfWeek(yearStart(year) + 3, weekStart)
 
-/** The year that a day's week belongs to: the days around New Year may belong to the other one. */
+/** The year that the week of a day belongs to; around New Year it can differ from the calendar year. */
 function weekYear(day: number, weekStart: number): number {
   const year = yearAt(day)
   if (day < firstWeek(year, weekStart)) return year - 1
   return day < firstWeek(year + 1, weekStart) ? year : year + 1
 }
 
-/** Which weeks of which years; the year of the last day is kept, because a year is asked for day by day. */
+/** Creates a check for BYWEEKNO and INTERVAL. It caches the year of the last day, because days are checked in order. */
 function weekMatcher(spec: Pick<DaySpec, 'parts' | 'startDay' | 'weekStart'>, weeks: ReadonlySet<number>) {
   const { parts, startDay, weekStart } = spec
   const startYear = weekYear(startDay, weekStart)
-  let known = { first: Infinity, end: -Infinity, isNamed: false }
+  let cached = { first: Infinity, end: -Infinity, isNamed: false }
   return (day: number): boolean => {
-    if (day < known.first || day >= known.end) {
+    if (day < cached.first || day >= cached.end) {
       const year = weekYear(day, weekStart)
       const isNamed = modulo(year - startYear, parts.interval) === 0
-      known = { first: firstWeek(year, weekStart), end: firstWeek(year + 1, weekStart), isNamed }
+      cached = { first: firstWeek(year, weekStart), end: firstWeek(year + 1, weekStart), isNamed }
     }
-    if (!known.isNamed) return false
-    return weeks.has(Math.floor((day - known.first) / 7) + 1) || weeks.has(Math.floor((day - known.end) / 7))
+    if (!cached.isNamed) return false
+    return weeks.has(Math.floor((day - cached.first) / 7) + 1) || weeks.has(Math.floor((day - cached.end) / 7))
   }
 }
 
@@ -220,7 +224,7 @@ function periodAround(spec: DaySpec, day: number): { readonly first: number; rea
       return { first: firstWeek(year, spec.weekStart), last: firstWeek(year + 1, spec.weekStart) - 1 }
     }
     case 'MONTHLY':
-      return { first: firstDay(monthAt(day)), last: firstDay(monthAt(day) + 1) - 1 }
+      return { first: firstDayOfMonth(monthAt(day)), last: firstDayOfMonth(monthAt(day) + 1) - 1 }
     case 'WEEKLY': {
       const first = startOfWeek(day, spec.weekStart)
       return { first, last: first + 6 }

@@ -3,41 +3,41 @@ import { DAY_SECONDS } from './calendar.ts'
 import type { Frequency, RuleParts } from './rrule-text.ts'
 
 /**
- * The times of day of a rule, in seconds. A day is made of units: the day itself, its hours, minutes or seconds,
- * whichever FREQ repeats. A rule names some of the units and the same times within each. Where INTERVAL leaves out units
- * and goes on over midnight, the units of a day depend on its phase: the first unit, modulo INTERVAL, that the rule has.
+ * The times of day of a rule, in seconds. FREQ divides a day into units: the whole day, hours, minutes or seconds. A
+ * rule selects some units and the same times within each of them. If INTERVAL skips units and continues across
+ * midnight, the units of a day depend on the phase of the day: the number of its first selected unit, modulo INTERVAL.
  */
 export interface RuleTimes {
-  /** Seconds of one unit. */
+  /** The length of one unit in seconds. */
   readonly unit: number
-  /** How many times of a day of this phase come before a second. */
+  /** The number of times before a second, in a day of this phase. */
   readonly rank: (phase: number, second: number) => number
   readonly count: (phase: number) => number
-  /** The time at a place below `count`. */
+  /** The time at an index below `count`. */
   readonly at: (phase: number, place: number) => number
 }
 
 const UNIT_SECONDS: Readonly<Partial<Record<Frequency, number>>> = { HOURLY: 3_600, MINUTELY: 60, SECONDLY: 1 }
 
-/** Seconds of what FREQ repeats; whole days for everything coarser. */
+/** The length of the unit of FREQ in seconds; a day for all coarser frequencies. */
 export const unitOf = ({ frequency }: RuleParts): number => UNIT_SECONDS[frequency] ?? DAY_SECONDS
 
-/** Rules with the same lists share a table. It takes up to a third of a megabyte and a millisecond to build. */
-const tables = new Map<string, RuleTimes | null>()
+/** Rules with the same lists share a table, because one takes up to 350 kB and about 1 ms to build. */
+const timesCache = new Map<string, RuleTimes | null>()
 const MAX_TABLES = 64
 
-const LISTS = ['BYHOUR', 'BYMINUTE', 'BYSECOND', 'BYSETPOS']
+const BY_LISTS = ['BYHOUR', 'BYMINUTE', 'BYSECOND', 'BYSETPOS']
 
-/** Null for a rule without any time: its BYSETPOS asks for more than a unit holds. */
+/** The times of a rule; null if it has none because BYSETPOS exceeds the number of times in a unit. */
 export function timesOf(parts: RuleParts, startSecond: number): RuleTimes | null {
   const unit = unitOf(parts)
-  const lists = LISTS.map((name) => parts.other.get(name) ?? '')
+  const lists = BY_LISTS.map((name) => parts.other.get(name) ?? '')
   const key = [unit, parts.interval, parts.frequency, startSecond % unit, ...lists].join(' ')
-  const known = tables.get(key)
-  const found = known === undefined ? createTimes(parts, startSecond) : known
-  tables.delete(key)
-  tables.set(key, found)
-  for (const oldest of tables.size > MAX_TABLES ? [...tables.keys()].slice(0, 1) : []) tables.delete(oldest)
+  const cached = timesCache.get(key)
+  const found = cached === undefined ? createTimes(parts, startSecond) : cached
+  timesCache.delete(key)
+  timesCache.set(key, found)
+  for (const oldest of timesCache.size > MAX_TABLES ? [...timesCache.keys()].slice(0, 1) : []) timesCache.delete(oldest)
   return found
 }
 
@@ -65,7 +65,7 @@ function createTimes(parts: RuleParts, startSecond: number): RuleTimes | null {
   }
 }
 
-/** Units sorted by phase, and where each phase begins. */
+/** The units sorted by phase, and the start index of each phase. */
 function byPhase(units: Int32Array, phases: number): { readonly sorted: Int32Array; readonly starts: Int32Array } {
   const starts = new Int32Array(phases + 1)
   for (const unit of units) starts[(unit % phases) + 1] = (starts[(unit % phases) + 1] ?? 0) + 1
@@ -80,16 +80,17 @@ function byPhase(units: Int32Array, phases: number): { readonly sorted: Int32Arr
   return { sorted, starts }
 }
 
-const numbers = (text: string): readonly number[] => [...new Set(text.split(',').map(Number))].sort((a, b) => a - b)
-const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
+const parseNumbers = (text: string): readonly number[] =>
+  [...new Set(text.split(',').map(Number))].sort((a, b) => a - b)
+const indexesUpTo = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
 
-/** The hours, minutes or seconds of a day that the lists let through. */
+/** The hours, minutes or seconds of a day that the BY lists allow. */
 function unitsOfDay(parts: RuleParts): Int32Array {
   const unit = unitOf(parts)
   const list = (name: string, all: number, size: number): readonly number[] => {
     if (unit > size) return [0]
     const text = parts.other.get(name)
-    return text === undefined ? upTo(all) : numbers(text)
+    return text === undefined ? indexesUpTo(all) : parseNumbers(text)
   }
   const [hours, minutes, seconds] = [list('BYHOUR', 24, 3_600), list('BYMINUTE', 60, 60), list('BYSECOND', 60, 1)]
   const units = new Int32Array(hours.length * minutes.length * seconds.length)
@@ -103,13 +104,13 @@ function unitsOfDay(parts: RuleParts): Int32Array {
   return units
 }
 
-/** What no list names is the start's. */
+/** The times within a unit. A value without a list is taken from the start of the rule. */
 function timesInUnit(parts: RuleParts, startSecond: number): readonly number[] {
   const unit = unitOf(parts)
   const list = (name: string, size: number, own: number): readonly number[] => {
     if (unit <= size) return [0]
     const text = parts.other.get(name)
-    return text === undefined ? [own] : numbers(text)
+    return text === undefined ? [own] : parseNumbers(text)
   }
   const hours = list('BYHOUR', 3_600, Math.floor(startSecond / 3_600))
   const minutes = list('BYMINUTE', 60, Math.floor(startSecond / 60) % 60)
@@ -118,24 +119,24 @@ function timesInUnit(parts: RuleParts, startSecond: number): readonly number[] {
     minutes.flatMap((minute) => seconds.map((second) => hour * 3_600 + minute * 60 + second)),
   )
   const positions = parts.other.get('BYSETPOS')
-  // Of days, weeks, months and years the positions are looked up where it is known which times the clock shows.
+  // For daily and coarser rules, BYSETPOS is applied later, where the clock changes of the period are known.
   if (positions === undefined || unit === DAY_SECONDS) return times
-  return placesAmong(positions.split(',').map(Number), times.length).map((place) => times[place] ?? 0)
+  return selectPositions(positions.split(',').map(Number), times.length).map((place) => times[place] ?? 0)
 }
 
-/** The places that BYSETPOS names among so many, in order and from 0. */
-export function placesAmong(positions: readonly number[], count: number): readonly number[] {
+/** The indexes that BYSETPOS selects from `count` items, sorted and counted from 0. */
+export function selectPositions(positions: readonly number[], count: number): readonly number[] {
   const places = positions.map((position) => (position > 0 ? position - 1 : count + position))
   return [...new Set(places)].filter((place) => place >= 0 && place < count).sort((a, b) => a - b)
 }
 
-interface Places {
+interface IndexRange {
   readonly from: number
   readonly to: number
 }
 
-/** The first place whose number is at least this one. */
-export function lowerBound(sorted: ArrayLike<number>, wanted: number, { from, to }: Places): number {
+/** Binary search: the first index whose value is at least `wanted`. */
+export function lowerBound(sorted: ArrayLike<number>, wanted: number, { from, to }: IndexRange): number {
   let [low, high] = [from, to]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -146,78 +147,76 @@ export function lowerBound(sorted: ArrayLike<number>, wanted: number, { from, to
 }
 
 /**
- * How many times a rule names in one period, told from its text alone. Its lists are kept as tables, and BYSETPOS goes
- * through all times of a period in which the clock changes; so this bounds what one answer can cost.
+ * The maximum number of times in one period, which is the number of minutes in a day. It bounds the cost of one lookup:
+ * the lists become tables, and BYSETPOS visits all times of a period in which the clock changes.
  */
-
-/** As many as a day has minutes. */
 const MAX_TIMES_PER_PERIOD = 1_440
 
-const itemsOf = ({ other }: RuleParts, name: string): readonly string[] => [
+const partItems = ({ other }: RuleParts, name: string): readonly string[] => [
   ...new Set(other.get(name)?.split(',') ?? []),
 ]
-const has = ({ other }: RuleParts, ...names: readonly string[]): boolean => names.some((name) => other.has(name))
+const hasPart = ({ other }: RuleParts, ...names: readonly string[]): boolean => names.some((name) => other.has(name))
 
-/** At least one: a part that is not given takes its value from the start. */
-const size = (parts: RuleParts, name: string): number => Math.max(1, itemsOf(parts, name).length)
+/** The number of items of a part. At least 1, because a missing part takes its value from the start of the rule. */
+const partSize = (parts: RuleParts, name: string): number => Math.max(1, partItems(parts, name).length)
 
-/** The most times that one period can hold. */
+/** An upper bound for the number of times in one period. */
 export const timesInPeriod = (parts: RuleParts): number => Math.max(1, daysInPeriod(parts)) * timesInDay(parts)
 
-/** Parts that only filter what a finer FREQ has anyway add nothing to a period. */
+/** The maximum number of times in one day or unit. Parts that only filter the units of FREQ are ignored. */
 function timesInDay(parts: RuleParts): number {
   switch (parts.frequency) {
     case 'SECONDLY':
       return 1
     case 'MINUTELY':
-      return size(parts, 'BYSECOND')
+      return partSize(parts, 'BYSECOND')
     case 'HOURLY':
-      return size(parts, 'BYMINUTE') * size(parts, 'BYSECOND')
+      return partSize(parts, 'BYMINUTE') * partSize(parts, 'BYSECOND')
     case 'DAILY':
     case 'WEEKLY':
     case 'MONTHLY':
     case 'YEARLY':
-      return size(parts, 'BYHOUR') * size(parts, 'BYMINUTE') * size(parts, 'BYSECOND')
+      return partSize(parts, 'BYHOUR') * partSize(parts, 'BYMINUTE') * partSize(parts, 'BYSECOND')
   }
 }
 
-const DAYS: Readonly<Partial<Record<Frequency, number>>> = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7 }
+const DAYS_IN_PERIOD: Readonly<Partial<Record<Frequency, number>>> = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7 }
 
 function daysInPeriod(parts: RuleParts): number {
   const { frequency } = parts
-  const most = DAYS[frequency] ?? 1
-  if (most === 1) return 1
-  if (frequency === 'WEEKLY') return size(parts, 'BYDAY')
-  const months = frequency === 'MONTHLY' ? 1 : has(parts, 'BYMONTH') ? size(parts, 'BYMONTH') : 12
-  const byDay = itemsOf(parts, 'BYDAY')
+  const maxDays = DAYS_IN_PERIOD[frequency] ?? 1
+  if (maxDays === 1) return 1
+  if (frequency === 'WEEKLY') return partSize(parts, 'BYDAY')
+  const months = frequency === 'MONTHLY' ? 1 : hasPart(parts, 'BYMONTH') ? partSize(parts, 'BYMONTH') : 12
+  const byDay = partItems(parts, 'BYDAY')
   const numbered = byDay.filter((item) => item.length > 2).length
   const weekdays = byDay.length - numbered
-  const places = frequency === 'YEARLY' && !has(parts, 'BYMONTH') ? 1 : months
+  const places = frequency === 'YEARLY' && !hasPart(parts, 'BYMONTH') ? 1 : months
   const byWeekday = Math.min(weekdays * 5 * months, weekdays * 53) + numbered * places
-  const byDate = size(parts, 'BYMONTHDAY') * months
-  // A bound, not a count: days that several parts name are added up.
+  const byDate = partSize(parts, 'BYMONTHDAY') * months
+  // An upper bound: days that several parts select are counted more than once.
   const sets = [
-    has(parts, 'BYYEARDAY') ? size(parts, 'BYYEARDAY') : 0,
-    has(parts, 'BYWEEKNO') ? size(parts, 'BYWEEKNO') * size(parts, 'BYDAY') : 0,
-    ...(has(parts, 'BYMONTHDAY') ? [byDay.length > 0 ? Math.max(byDate, byWeekday) : byDate] : [byWeekday]),
+    hasPart(parts, 'BYYEARDAY') ? partSize(parts, 'BYYEARDAY') : 0,
+    hasPart(parts, 'BYWEEKNO') ? partSize(parts, 'BYWEEKNO') * partSize(parts, 'BYDAY') : 0,
+    ...(hasPart(parts, 'BYMONTHDAY') ? [byDay.length > 0 ? Math.max(byDate, byWeekday) : byDate] : [byWeekday]),
   ]
-  const named = sets.reduce((sum, days) => sum + days, 0)
-  // Without any of them the day is the start's, in each month that is named.
-  return Math.min(most, named > 0 ? named : frequency === 'YEARLY' ? size(parts, 'BYMONTH') : 1)
+  const selectedDays = sets.reduce((sum, days) => sum + days, 0)
+  // Without day parts, the rule uses the day of its start in each selected month.
+  return Math.min(maxDays, selectedDays > 0 ? selectedDays : frequency === 'YEARLY' ? partSize(parts, 'BYMONTH') : 1)
 }
 
-const UNITS: Readonly<Record<Frequency, string>> = {
+const UNIT_NAMES: Readonly<Record<Frequency, string>> = {
   ...{ YEARLY: 'year', MONTHLY: 'month', WEEKLY: 'week', DAILY: 'day' },
   ...{ HOURLY: 'hour', MINUTELY: 'minute', SECONDLY: 'second' },
 }
 
-/** Why a rule is not evaluated, or null for one that is. */
-export function tooMuchWork(parts: RuleParts): Pick<Flaw, 'message' | 'allowed'> | null {
+/** The flaw of a rule that has too many times per period to be evaluated; null if the rule is accepted. */
+export function densityFlaw(parts: RuleParts): Pick<Flaw, 'message' | 'allowed'> | null {
   const times = timesInPeriod(parts)
-  const unit = UNITS[parts.frequency]
+  const unit = UNIT_NAMES[parts.frequency]
   if (times <= MAX_TIMES_PER_PERIOD) return null
   return {
-    message: `is too dense: it names up to ${times} times in one ${unit}, and ${MAX_TIMES_PER_PERIOD} can be evaluated`,
-    allowed: `at most ${MAX_TIMES_PER_PERIOD} times per ${unit}; say the rest with a finer FREQ such as MINUTELY, or with cron`,
+    message: `is too dense: it has up to ${times} times per ${unit}, more than the limit of ${MAX_TIMES_PER_PERIOD}`,
+    allowed: `at most ${MAX_TIMES_PER_PERIOD} times per ${unit}; for more, use a finer FREQ such as MINUTELY, or cron`,
   }
 }

@@ -1,10 +1,10 @@
 import { instant } from '../instant.ts'
 import { DAY_SECONDS } from './calendar.ts'
 import { daysOf, type RuleDays } from './rrule-days.ts'
-import { lowerBound, placesAmong, type RuleTimes, timesInPeriod, timesOf } from './rrule-times.ts'
+import { lowerBound, selectPositions, type RuleTimes, timesInPeriod, timesOf } from './rrule-times.ts'
 import type { RuleParts } from './rrule-text.ts'
 import { transitionsBetween } from './wall-clock.ts'
-import type { Zone } from '../../core/time/zone.ts'
+import type { Zone } from './zone.ts'
 
 /** Wall-clock seconds since 1970, from (inclusive) and to (exclusive). */
 export interface WallSpan {
@@ -12,80 +12,80 @@ export interface WallSpan {
   readonly to: number
 }
 
-/** The wall-clock times of a rule, looked up within spans that the clock shows. */
-export interface RuleWall {
-  /** The first day at or after one on which there may be a time, and the last at or before one. */
+/** The wall-clock times of a rule. Lookups are limited to spans of wall-clock time that exist in the zone. */
+export interface RuleWallClock {
+  /** The next or previous day that can have a time, including the given day. */
   readonly days: Pick<RuleDays, 'next' | 'previous'>
-  /** The first and the last time within a span, in which the clock is `offset` seconds ahead of UTC; or null. */
+  /** The first or last time within a span, or null. `offset` is the UTC offset of the span in seconds. */
   readonly first: (span: WallSpan, offset: number) => number | null
   readonly last: (span: WallSpan, offset: number) => number | null
   readonly count: (span: WallSpan, offset: number) => number
 }
 
-/** Where a rule begins: its instant in seconds, and what the clock of its zone shows then. */
-export interface RuleBegin {
+/** The start of a rule: in seconds since the epoch, and in wall-clock time of its zone. */
+export interface RuleStart {
   readonly second: number
   readonly local: number
   readonly zone: Zone
 }
 
-/** True of rules that count elapsed time: they go through both passes of an hour that the clock shows twice. */
+/** Whether the rule counts elapsed time. Such a rule fires on both passes of a repeated hour. */
 export const countsElapsed = ({ frequency, interval }: RuleParts): boolean =>
   frequency === 'MINUTELY' || frequency === 'SECONDLY' || (frequency === 'HOURLY' && interval > 1)
 
-/** Null for a rule that can never come. */
-export function wallOf(parts: RuleParts, begin: RuleBegin): RuleWall | null {
+/** The wall-clock times of a rule; null if it has no occurrences. */
+export function createWallClock(parts: RuleParts, begin: RuleStart): RuleWallClock | null {
   const startDay = Math.floor(begin.local / DAY_SECONDS)
   const times = timesOf(parts, begin.local - startDay * DAY_SECONDS)
   if (times === null) return null
   const days = daysOf(parts, startDay)
   const positions = times.unit === DAY_SECONDS ? positionsOf(parts) : null
   if (positions?.length === 0) return null
-  if (positions !== null) return positionedWall({ days, times, positions, zone: begin.zone })
+  if (positions !== null) return createPositionedWallClock({ days, times, positions, zone: begin.zone })
   const isPhased = times.unit < DAY_SECONDS && parts.interval > 1
   const phaseOf = (day: number, offset: number): number => {
     if (!isPhased) return 0
     const unit = Math.floor((begin.second + offset) / times.unit) - (day * DAY_SECONDS) / times.unit
     return ((unit % parts.interval) + parts.interval) % parts.interval
   }
-  if (isPhased && !canMeet(times, parts.interval, Math.floor(begin.local / times.unit))) return null
-  return plainWall(days, times, phaseOf)
+  if (isPhased && !canMatchTimes(times, parts.interval, Math.floor(begin.local / times.unit))) return null
+  return createPlainWallClock(days, times, phaseOf)
 }
 
-/** Clocks are changed by whole quarters of an hour. */
-const QUARTER = 900
+/** Clocks change by multiples of 15 minutes. In seconds. */
+const QUARTER_HOUR = 900
 
 /**
- * False for a rule whose units never are at a time that its lists name: every sixtieth second from :00 on is never at :30.
- * Looking for it would mean to look up all years of the zone.
+ * Whether the units of a rule can ever be at a time of its lists: every 60th second from :00 is never at :30. Without
+ * this check, a search would go through all years of the zone.
  */
-function canMeet({ unit, count }: RuleTimes, interval: number, startUnit: number): boolean {
-  if (unit > QUARTER) return true
-  const common = greatestDivisor(greatestDivisor(interval, DAY_SECONDS / unit), QUARTER / unit)
+function canMatchTimes({ unit, count }: RuleTimes, interval: number, startUnit: number): boolean {
+  if (unit > QUARTER_HOUR) return true
+  const common = greatestCommonDivisor(greatestCommonDivisor(interval, DAY_SECONDS / unit), QUARTER_HOUR / unit)
   for (let phase = startUnit % common; phase < interval; phase += common) if (count(phase) > 0) return true
   return false
 }
 
-const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b))
+const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b))
 
-/** The positions that a period can have, null without BYSETPOS: of ten hours of a day there is no eleventh. */
+/** The BYSETPOS positions that a period can have (of 10 times there is no 11th); null without BYSETPOS. */
 function positionsOf(parts: RuleParts): readonly number[] | null {
-  const most = timesInPeriod(parts)
+  const maxTimes = timesInPeriod(parts)
   const positions = parts.other.get('BYSETPOS')?.split(',').map(Number)
-  return positions?.filter((position) => Math.abs(position) <= most) ?? null
+  return positions?.filter((position) => Math.abs(position) <= maxTimes) ?? null
 }
 
 type PhaseOf = (day: number, offset: number) => number
 
-function plainWall(days: RuleDays, times: RuleTimes, phaseOf: PhaseOf): RuleWall {
+function createPlainWallClock(days: RuleDays, times: RuleTimes, phaseOf: PhaseOf): RuleWallClock {
   return {
     days,
     first: ({ from, to }, offset) => {
       for (let day = days.next(dayOf(from)); day * DAY_SECONDS < to; day = days.next(day + 1)) {
         const phase = phaseOf(day, offset)
-        const place = times.rank(phase, Math.max(0, from - day * DAY_SECONDS))
-        if (place >= times.count(phase)) continue
-        const found = day * DAY_SECONDS + times.at(phase, place)
+        const index = times.rank(phase, Math.max(0, from - day * DAY_SECONDS))
+        if (index >= times.count(phase)) continue
+        const found = day * DAY_SECONDS + times.at(phase, index)
         return found < to ? found : null
       }
       return null
@@ -93,9 +93,9 @@ function plainWall(days: RuleDays, times: RuleTimes, phaseOf: PhaseOf): RuleWall
     last: ({ from, to }, offset) => {
       for (let day = days.previous(dayOf(to - 1)); (day + 1) * DAY_SECONDS > from; day = days.previous(day - 1)) {
         const phase = phaseOf(day, offset)
-        const place = times.rank(phase, Math.min(DAY_SECONDS, to - day * DAY_SECONDS)) - 1
-        if (place < 0) continue
-        const found = day * DAY_SECONDS + times.at(phase, place)
+        const index = times.rank(phase, Math.min(DAY_SECONDS, to - day * DAY_SECONDS)) - 1
+        if (index < 0) continue
+        const found = day * DAY_SECONDS + times.at(phase, index)
         return found >= from ? found : null
       }
       return null
@@ -115,21 +115,21 @@ function plainWall(days: RuleDays, times: RuleTimes, phaseOf: PhaseOf): RuleWall
 
 const dayOf = (local: number): number => Math.floor(local / DAY_SECONDS)
 
-interface Positioned {
+interface PositionedRule {
   readonly days: RuleDays
   readonly times: RuleTimes
   readonly positions: readonly number[]
   readonly zone: Zone
 }
 
-/** BYSETPOS counts among all times of a day, week, month or year that the clock shows. */
-function positionedWall(rule: Positioned): RuleWall {
+/** The times of a rule with BYSETPOS, which selects among all existing times of a day, week, month or year. */
+function createPositionedWallClock(rule: PositionedRule): RuleWallClock {
   const { days } = rule
-  let known: { readonly first: number; readonly found: readonly number[] } = { first: Number.NaN, found: [] }
+  let cached: { readonly first: number; readonly found: readonly number[] } = { first: Number.NaN, found: [] }
   const timesAround = (day: number): readonly number[] => {
     const period = days.periodOf(day)
-    if (known.first !== period.first) known = { first: period.first, found: namedTimes(rule, period) }
-    return known.found
+    if (cached.first !== period.first) cached = { first: period.first, found: positionedTimes(rule, period) }
+    return cached.found
   }
   const rank = (found: readonly number[], local: number): number =>
     lowerBound(found, local, { from: 0, to: found.length })
@@ -166,28 +166,28 @@ function positionedWall(rule: Positioned): RuleWall {
   }
 }
 
-/** The times of one period that its positions name. */
-function namedTimes(
-  { days, times, positions, zone }: Positioned,
+/** The times of one period that BYSETPOS selects. */
+function positionedTimes(
+  { days, times, positions, zone }: PositionedRule,
   { first, last }: { readonly first: number; readonly last: number },
 ): readonly number[] {
-  const named: number[] = []
-  for (let day = days.next(first); day <= last; day = days.next(day + 1)) named.push(day)
+  const selectedDays: number[] = []
+  for (let day = days.next(first); day <= last; day = days.next(day + 1)) selectedDays.push(day)
   const perDay = times.count(0)
-  const timeAt = (place: number): number =>
-    (named[Math.floor(place / perDay)] ?? 0) * DAY_SECONDS + times.at(0, place % perDay)
-  const places = placesAmong(positions, named.length * perDay)
-  // What the clock does is only asked where a position is left: a year may have to be looked up.
-  if (places.length === 0) return []
+  const timeAt = (index: number): number =>
+    (selectedDays[Math.floor(index / perDay)] ?? 0) * DAY_SECONDS + times.at(0, index % perDay)
+  const indexes = selectPositions(positions, selectedDays.length * perDay)
+  // Look up clock changes only if a position is left, because that can load a year of the zone.
+  if (indexes.length === 0) return []
   const gaps = gapsWithin(zone, { from: first * DAY_SECONDS, to: (last + 1) * DAY_SECONDS })
-  if (gaps.length === 0) return places.map(timeAt)
-  const shown = Array.from({ length: named.length * perDay }, (_, place) => timeAt(place)).filter(
+  if (gaps.length === 0) return indexes.map(timeAt)
+  const shown = Array.from({ length: selectedDays.length * perDay }, (_, index) => timeAt(index)).filter(
     (time) => !gaps.some(({ from, to }) => time >= from && time < to),
   )
-  return placesAmong(positions, shown.length).map((place) => shown[place] ?? 0)
+  return selectPositions(positions, shown.length).map((index) => shown[index] ?? 0)
 }
 
-/** The wall-clock times of a span that the clock of a zone leaves out. */
+/** The gaps within a span: wall-clock times that do not exist in the zone. */
 function gapsWithin(zone: Zone, { from, to }: WallSpan): readonly WallSpan[] {
   const window = { after: instant((from - DAY_SECONDS) * 1_000), upTo: instant((to + DAY_SECONDS) * 1_000) }
   return transitionsBetween(zone, window)

@@ -1,15 +1,15 @@
 import { durationMs, instant, type DurationMs, type Instant } from '../instant.ts'
 import { DAY_SECONDS, MONTH_COUNT, monthStart } from './calendar.ts'
-import { nextFire, previousFire, type CronPlan } from '../../core/time/cron.ts'
+import { nextFire, previousFire, type CronPlan } from './cron.ts'
 import { firstTime, highestBit, lastTime, lowestBit, matchingDays, nextTime } from './cron-match.ts'
-import { nextByRule, type RecurrenceRule } from '../../core/time/rrule.ts'
+import { nextByRule, type RecurrenceRule } from './rrule.ts'
 import type { Timing } from './timing.ts'
 import { transitionsBetween } from './wall-clock.ts'
 
 /**
- * The shortest time between two occurrences, or null if there are never two. Exclusions and limits only make it longer
- * and are not looked at. Exact for `every`; for cron exact on the wall clock over all years and tried out at every
- * clock change of the sample years; for a rule the shortest among its first thousand, within twenty years.
+ * The shortest time between two occurrences; null if there are never two. Exclusions and limits can only make it longer
+ * and are ignored. Exact for `every`. For cron, exact in wall-clock time over all years, plus every clock change of the
+ * sample years. For a rule, the shortest among its first 1,000 occurrences within 20 years.
  */
 export function shortestInterval(timing: Timing): DurationMs | null {
   switch (timing.kind) {
@@ -24,17 +24,18 @@ export function shortestInterval(timing: Timing): DurationMs | null {
   }
 }
 
-/** Long enough for every rule of summer time to meet every weekday. */
-const SAMPLE = { after: instant(Date.UTC(2020, 0, 1)), upTo: instant(Date.UTC(2040, 0, 1)) }
+/** The years in which clock changes are checked. 20 years cover every weekday for each DST rule. */
+const SAMPLE_WINDOW = { after: instant(Date.UTC(2020, 0, 1)), upTo: instant(Date.UTC(2040, 0, 1)) }
 
 function shortestOfCron(plan: CronPlan): DurationMs | null {
-  const wall = shortestOnTheWall(plan)
+  const wall = shortestInWallTime(plan)
   if (wall === Infinity) return null
   let shortest = wall * 1000
-  for (const change of transitionsBetween(plan.zone, SAMPLE)) {
+  for (const change of transitionsBetween(plan.zone, SAMPLE_WINDOW)) {
     if (shortest <= 1000) break
     const start = instant(change.start * 1000)
-    // Only `shift` weaves two series of fires into each other; otherwise nothing but the change itself is out of step.
+    // With `shift`, shifted and direct occurrences can interleave after a gap; otherwise only the change itself
+    // matters.
     const end = plan.dst === 'shift' ? start + (change.offset - change.offsetBefore) * 1000 : start
     let before = previousFire(plan, start)
     let at: Instant | null = nextFire(plan, before ?? instant(start - 1))
@@ -48,8 +49,8 @@ function shortestOfCron(plan: CronPlan): DurationMs | null {
   return durationMs(shortest)
 }
 
-/** In seconds: between two times of one day, or from the last one of a day to the first one of the next that matches. */
-function shortestOnTheWall(plan: CronPlan): number {
+/** In seconds: between two times of one day, or from the last time of a day to the first of the next matching day. */
+function shortestInWallTime(plan: CronPlan): number {
   let shortest = Infinity
   let time = firstTime(plan.expression)
   const last = lastTime(plan.expression)
@@ -58,11 +59,11 @@ function shortestOnTheWall(plan: CronPlan): number {
     shortest = Math.min(shortest, next - time)
     time = next
   }
-  const overnight = nearestDays(plan) * DAY_SECONDS - last + firstTime(plan.expression)
+  const overnight = minDaysBetween(plan) * DAY_SECONDS - last + firstTime(plan.expression)
   return Math.min(shortest, overnight)
 }
 
-function nearestDays(plan: CronPlan): number {
+function minDaysBetween(plan: CronPlan): number {
   let nearest = Infinity
   let before = -Infinity
   for (let month = 0; month < MONTH_COUNT && nearest > 1; month += 1) {
@@ -78,7 +79,7 @@ function nearestDays(plan: CronPlan): number {
   return nearest
 }
 
-/** So many occurrences of a rule are looked at, and no further than this many years. */
+/** The maximum number of occurrences and years of a rule that are checked. */
 const MAX_SAMPLES = 1_000
 const SAMPLE_MS = 20 * 366 * DAY_SECONDS * 1_000
 

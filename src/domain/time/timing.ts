@@ -1,65 +1,65 @@
 import type { Cadence } from '../schedule/pace/settings.ts'
 import { earlier, instant, latest, type Instant } from '../instant.ts'
-import { countFires, nextFire, previousFire, type CronPlan } from '../../core/time/cron.ts'
-import { excludedWithin, exclusionAround, type Exclusion } from './exclusion.ts'
+import { countFires, nextFire, previousFire, type CronPlan } from './cron.ts'
+import { excludedWithin, exclusionAt, type Exclusion } from './exclusion.ts'
 import { countTicks, nextTick, previousTick, type IntervalPlan } from './interval.ts'
-import { countByRule, nextByRule, previousByRule, type RecurrenceRule } from '../../core/time/rrule.ts'
-import type { Zone } from '../../core/time/zone.ts'
+import { countByRule, nextByRule, previousByRule, type RecurrenceRule } from './rrule.ts'
+import type { Zone } from './zone.ts'
 
-/** What every kind of timing has. */
-interface Limits {
-  /** In which dates are read and sentences are told; for cron and rules also where the wall clock hangs. */
+/** The fields that every kind of timing has. */
+interface TimingLimits {
+  /** The time zone of dates and sentences; for cron and rules also of their wall-clock times. */
   readonly zone: Zone
-  /** The first and the last moment at which an occurrence may be, both inclusive. */
+  /** The first and last possible time of an occurrence; both inclusive. */
   readonly startsAt: Instant | null
   readonly endsAt: Instant | null
   readonly exclude: Exclusion | null
 }
 
-export interface AtTiming extends Limits {
+export interface AtTiming extends TimingLimits {
   readonly kind: 'at'
   readonly at: Instant
 }
-export interface EveryTiming extends Limits, IntervalPlan {
+export interface EveryTiming extends TimingLimits, IntervalPlan {
   readonly kind: 'every'
-  /** Set when the interval moves by itself; the plan here is the one it starts with. */
+  /** Set if the interval adapts to results. `intervalMs` is the initial interval. */
   readonly cadence?: Cadence
 }
-export interface CronTiming extends Limits, CronPlan {
+export interface CronTiming extends TimingLimits, CronPlan {
   readonly kind: 'cron'
 }
-export interface RuleTiming extends Limits {
+export interface RuleTiming extends TimingLimits {
   readonly kind: 'rrule'
   readonly rule: RecurrenceRule
 }
 
-/** When a schedule has its occurrences. */
+/** The timing of a schedule: when it has occurrences. */
 export type Timing = AtTiming | EveryTiming | CronTiming | RuleTiming
 
-/** The last moment that prints with a year of four digits; whatever would come later never does. */
+/** The last time with a four-digit year. Later occurrences do not exist. */
 const LAST_INSTANT = instant(253_402_300_799_999)
 
-/** The first occurrence after an instant, or null if there is none left. */
+/** The first occurrence after a time, or null if there is none. */
 export function nextOccurrence(timing: Timing, after: Instant): Instant | null {
   const end = timing.endsAt ?? LAST_INSTANT
   let from = timing.startsAt === null ? after : latest(after, earlier(timing.startsAt, 1))
-  // Each round leaves one excluded stretch behind for good, so there are no more rounds than exclusions.
+  // Each round passes one exclusion, so there are at most as many rounds as exclusions.
   for (;;) {
     const found = nextPlanned(timing, from)
     if (found === null || found > end) return null
-    const excluded = timing.exclude === null ? null : exclusionAround(timing.exclude, timing.zone, found)
+    const excluded = timing.exclude === null ? null : exclusionAt(timing.exclude, timing.zone, found)
     if (excluded === null) return found
     from = earlier(excluded.to, 1)
   }
 }
 
-/** The last occurrence before an instant, or null if there was none. */
+/** The last occurrence before a time, or null if there is none. */
 export function previousOccurrence(timing: Timing, before: Instant): Instant | null {
   let until = timing.endsAt === null || before <= timing.endsAt ? before : instant(timing.endsAt + 1)
   for (;;) {
     const found = previousPlanned(timing, until)
     if (found === null || (timing.startsAt !== null && found < timing.startsAt)) return null
-    const excluded = timing.exclude === null ? null : exclusionAround(timing.exclude, timing.zone, found)
+    const excluded = timing.exclude === null ? null : exclusionAt(timing.exclude, timing.zone, found)
     if (excluded === null) return found
     until = excluded.from
   }
@@ -79,7 +79,7 @@ export function occurrencesBetween(
   return found
 }
 
-/** How many occurrences are in (after, upTo]. Does not walk through them, except for the less simple rules. */
+/** The number of occurrences in (after, upTo]. Does not enumerate them, except for complex recurrence rules. */
 export function countOccurrences(timing: Timing, window: { readonly after: Instant; readonly upTo: Instant }): number {
   const after = timing.startsAt === null ? window.after : latest(window.after, earlier(timing.startsAt, 1))
   const upTo = Math.min(window.upTo, timing.endsAt ?? LAST_INSTANT, LAST_INSTANT)

@@ -1,5 +1,6 @@
 import { addAll } from '../long-lists.ts'
-/** The few words that the sentences about timings share. */
+
+/** English words and phrases for sentences about timings. */
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 export const MONTHS = [
   'January',
@@ -15,7 +16,7 @@ export const MONTHS = [
   'November',
   'December',
 ] as const
-export const PLACES = ['first', 'second', 'third', 'fourth', 'fifth'] as const
+export const ORDINAL_WORDS = ['first', 'second', 'third', 'fourth', 'fifth'] as const
 
 /** `a`, `a and b`, `a, b and c` */
 export function joinWords(words: readonly string[], last = 'and'): string {
@@ -23,7 +24,7 @@ export function joinWords(words: readonly string[], last = 'and'): string {
   return head === '' ? (words[0] ?? '') : `${head} ${last} ${words.at(-1) ?? ''}`
 }
 
-/** Three or more in a row become `a through b`; the rest stays a list. `values` are sorted. */
+/** Joins sorted values as a list, with three or more consecutive values as `a through b`. */
 export function joinRuns(values: readonly number[], name: (value: number) => string): string {
   const words: string[] = []
   let start = 0
@@ -37,11 +38,11 @@ export function joinRuns(values: readonly number[], name: (value: number) => str
   return joinWords(words)
 }
 
-/** Whether the values follow each other without a hole. */
-export const isRun = (values: readonly number[]): boolean =>
+/** Whether the values are consecutive. */
+export const isConsecutive = (values: readonly number[]): boolean =>
   (values.at(-1) ?? 0) - (values[0] ?? 0) === values.length - 1
 
-/** Weekdays are told from Monday on, or Friday to Sunday would fall apart. 0 is Sunday. */
+/** Joins weekdays starting with Monday, so that Friday to Sunday is one range. 0 is Sunday. */
 export function joinWeekdays(weekdays: readonly number[]): string {
   const fromMonday = weekdays.map((weekday) => (weekday + 6) % 7).sort((a, b) => a - b)
   return joinRuns(fromMonday, (index) => WEEKDAYS[(index + 1) % 7] ?? '')
@@ -52,9 +53,9 @@ export const everyUnit = (count: number, unit: string): string =>
   count === 1 ? `every ${unit}` : `every ${count} ${unit}s`
 
 /** `minute 5`, `minutes 5 and 6` */
-export const counted = (unit: string, values: readonly number[]): string =>
+export const numberedUnits = (unit: string, values: readonly number[]): string =>
   `${unit}${values.length === 1 ? '' : 's'} ${joinRuns(values, String)}`
 
-/** The members of a bit mask. */
-export const bitsOf = (mask: number, size: number): readonly number[] =>
+/** The values of the set bits of a mask. */
+export const setBits = (mask: number, size: number): readonly number[] =>
   Array.from({ length: size }, (_, index) => index).filter((index) => ((mask >>> index) & 1) !== 0)

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../instant.ts'
 
-/** Which of the two languages somebody speaks. */
-export type Language = 'en' | 'zh'
+/** The supported languages. */
+export type SentenceLanguage = 'en' | 'zh'
 
 export type StepUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'
 
@@ -9,23 +9,28 @@ export type StepUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' |
 export interface ClockTime {
   /** Seconds since midnight. */
   readonly second: number
-  /** Whether only the hour was said, so that morning or evening is open. */
-  readonly isBare: boolean
+  /** Whether only an hour was given, which can be in the morning or evening. */
+  readonly isHourOnly: boolean
   readonly text: string
 }
 
 export type DayPart = 'morning' | 'noon' | 'afternoon' | 'evening' | 'night'
 
-/** A day that somebody points at. */
+/** A reference to a day. */
 export type DayRef =
   | { readonly kind: 'relative'; readonly days: number }
-  /** `week`: 0 the next one to come, 1 in the week after this one. */
+  /** `week`: 0 is the next such weekday, 1 is the one in the week after this one. */
   | { readonly kind: 'weekday'; readonly weekday: number; readonly week: 0 | 1 }
   | { readonly kind: 'date'; readonly year: number | null; readonly month: number; readonly day: number }
 
-/** One thing that a sentence says. Weekdays count from Sunday as 0; -1 is the last of a month. */
-export type Saying =
-  | { readonly kind: 'step'; readonly count: number; readonly unit: StepUnit; readonly note?: Note | undefined }
+/** The meaning of a part of a sentence. Weekdays count from Sunday as 0; -1 is the last of a month. */
+export type PartMeaning =
+  | {
+      readonly kind: 'step'
+      readonly count: number
+      readonly unit: StepUnit
+      readonly note?: BilingualNote | undefined
+    }
   | { readonly kind: 'weekdays'; readonly days: readonly number[]; readonly isEvery: boolean }
   | { readonly kind: 'places'; readonly places: readonly number[]; readonly days: readonly number[] }
   | { readonly kind: 'dates'; readonly dates: readonly number[] }
@@ -48,53 +53,53 @@ export type Saying =
       readonly days: readonly DayRef[]
     }
   | { readonly kind: 'fires'; readonly count: number }
-  /** Words that only say "once", or nothing at all. */
+  /** "once", which adds no information. */
   | { readonly kind: 'once' }
 
-/** Something said, and where. */
-export type Part = Saying & { readonly at: number; readonly text: string }
+/** A part of a sentence with its position and text. */
+export type SentencePart = PartMeaning & { readonly at: number; readonly text: string }
 
-/** A remark in both languages; the one that was spoken is answered. */
-export interface Note {
+/** A note in both languages; the language of the sentence is shown. */
+export interface BilingualNote {
   readonly en: string
   readonly zh: string
 }
 
-/** Why a sentence is not understood, and at which character. */
-export interface Complaint {
+/** Why a sentence is not understood, and at which offset. */
+export interface SentenceError {
   readonly at: number
-  readonly note: Note
+  readonly note: BilingualNote
 }
 
-export const isComplaint = (found: object): found is Complaint => 'note' in found && !('kind' in found)
+export const isSentenceError = (found: object): found is SentenceError => 'note' in found && !('kind' in found)
 
-/** One way of saying something. Null: this is not what stands here. */
-export interface Clause {
+/** A rule of the grammar. `match` returns null if the text at the position does not match. */
+export interface GrammarRule {
   readonly match: (
     text: string,
     at: number,
-  ) => { readonly length: number; readonly says: readonly Saying[] | Note } | null
+  ) => { readonly length: number; readonly says: readonly PartMeaning[] | BilingualNote } | null
 }
 
-type Groups = Readonly<Record<string, string | undefined>>
+type PatternGroups = Readonly<Record<string, string | undefined>>
 
-/** A clause of a pattern. `read` answers with a note when the words are known and their sense is not clear. */
-export function clause(
+/** Creates a clause from a pattern. `read` returns a note if the words match but are ambiguous or invalid. */
+export function grammarRule(
   pattern: string,
-  read: (groups: Groups, text: string) => readonly Saying[] | Saying | Note | null,
-): Clause {
+  read: (groups: PatternGroups, text: string) => readonly PartMeaning[] | PartMeaning | BilingualNote | null,
+): GrammarRule {
   const sticky = new RegExp(pattern, 'iuy')
   return {
     match: (text, at) => {
       sticky.lastIndex = at
       const found = sticky.exec(text)
       if (found === null || found[0] === '') return null
-      const says = read(found.groups ?? {}, found[0])
-      if (says === null) return null
-      return { length: found[0].length, says: 'kind' in says ? [says] : says }
+      const meaning = read(found.groups ?? {}, found[0])
+      if (meaning === null) return null
+      return { length: found[0].length, says: 'kind' in meaning ? [meaning] : meaning }
     },
   }
 }
 
-/** How long the units are that have a length. */
-export const MS = { second: SECOND_MS, minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS } as const
+/** The units with a fixed length, in milliseconds. */
+export const UNIT_MS = { second: SECOND_MS, minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS } as const

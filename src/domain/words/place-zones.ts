@@ -1,8 +1,8 @@
-import { parseZone } from '../../core/time/zone.ts'
+import { parseZone } from '../time/zone.ts'
 
 /**
- * The places IANA names a zone after, by area. Written down here and not asked of the host: what a word means must not
- * depend on which machine reads it.
+ * The places in IANA zone names, by area. Listed here and not read from the host, because a sentence must mean the same
+ * on every machine.
  */
 const IANA_PLACES: Readonly<Record<string, string>> = {
   Africa:
@@ -52,7 +52,7 @@ const IANA_PLACES: Readonly<Record<string, string>> = {
     'Wallis',
 }
 
-/** Places that people name and IANA does not, by the zone whose clock they keep. */
+/** Common place names that are not in IANA zone names, by their zone. */
 const COMMON_PLACES: Readonly<Record<string, string>> = {
   'America/Argentina/Buenos_Aires': 'argentina',
   'America/Bogota': 'colombia',
@@ -114,7 +114,7 @@ const COMMON_PLACES: Readonly<Record<string, string>> = {
   UTC: 'utc,gmt,zulu',
 }
 
-/** The same in Chinese. */
+/** Chinese place names by zone. */
 const CHINESE_PLACES: Readonly<Record<string, string>> = {
   'Africa/Cairo': '开罗,埃及',
   'Africa/Johannesburg': '约翰内斯堡,南非',
@@ -177,45 +177,45 @@ const CHINESE_PLACES: Readonly<Record<string, string>> = {
   UTC: '世界协调时,协调世界时,格林尼治',
 }
 
-/** Short names of zones that mean one thing here and another there. */
+/** Zone abbreviations that stand for more than one zone. */
 const AMBIGUOUS =
   'est edt cst cdt mst mdt pst pdt et ct mt pt bst ist cet cest eet eest wet jst kst aest aedt sst ast msk'
 
-const plain = (name: string): string => name.toLowerCase().replaceAll('_', ' ')
+const normalizePlace = (name: string): string => name.toLowerCase().replaceAll('_', ' ')
 
-function tableOf(): ReadonlyMap<string, string> {
+function createPlaceTable(): ReadonlyMap<string, string> {
   const table = new Map<string, string>()
   for (const [area, places] of Object.entries(IANA_PLACES))
     for (const place of places.split(' ')) {
       const [city = place] = place.split('/').slice(-1)
-      if (!table.has(plain(city))) table.set(plain(city), `${area}/${place}`)
+      if (!table.has(normalizePlace(city))) table.set(normalizePlace(city), `${area}/${place}`)
     }
   for (const named of [COMMON_PLACES, CHINESE_PLACES])
     for (const [zone, places] of Object.entries(named)) for (const place of places.split(',')) table.set(place, zone)
   return table
 }
 
-const PLACES = tableOf()
+const ZONE_BY_PLACE = createPlaceTable()
 
-/** The most words a name of a place has. */
-export const MOST_WORDS = 4
+/** The maximum number of words in a place name. */
+export const MAX_PLACE_WORDS = 4
 
-/** The zone that a place, or a zone by its own name, stands for; null: nobody knows it. */
+/** The zone of a place name or zone name; null if the name is unknown. */
 export function zoneOfPlace(name: string): string | null {
-  const place = PLACES.get(plain(name.trim()))
+  const place = ZONE_BY_PLACE.get(normalizePlace(name.trim()))
   if (place !== undefined) return place
   if (!name.includes('/')) return null
   const zone = parseZone('timezone', name.trim())
   return zone.ok ? zone.value.name : null
 }
 
-/** Whether it is the short name of several zones. */
+/** Whether the name is an abbreviation of more than one zone. */
 export const isAmbiguousZone = (name: string): boolean => AMBIGUOUS.split(' ').includes(name.toLowerCase())
 
-/** Chinese places, the longest first, so that one which begins with another is found. */
+/** Chinese place names, longest first, so that a name that starts with another name is matched. */
 export const CHINESE_PLACE_NAMES: readonly string[] = Object.values(CHINESE_PLACES)
   .flatMap((places) => places.split(','))
   .sort((a, b) => b.length - a.length)
 
-/** Names of places without Chinese ones, to tell what somebody probably meant. */
-export const PLACE_WORDS: readonly string[] = [...PLACES.keys()].filter((name) => /^[a-z ]+$/.test(name))
+/** Place names in Latin letters, for suggestions. */
+export const PLACE_WORDS: readonly string[] = [...ZONE_BY_PLACE.keys()].filter((name) => /^[a-z ]+$/.test(name))

@@ -1,17 +1,17 @@
 import type { OrgId } from '../../domain/ids.ts'
 import type { Why } from '../../domain/reasons.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { column, table, type RowOf } from '../../platform/db/table.ts'
 
 const subjects = table('clearing', { subject: column.text<'session' | 'schedule'>(), key: column.text() })
 
-/** What has waiting runs that are being cancelled in pieces. */
+/** A session or schedule whose waiting runs are being cancelled in pieces. */
 export type ClearingSubject = RowOf<typeof subjects>
 
 const clearings = table('clearing', {
   ...subjects.definitions,
   before: column.instant(),
-  /** They are superseded by a newer run of their schedule. */
+  /** The runs are superseded by a newer run of their schedule. */
   superseded: column.boolean(),
   why: column.json<Why>(),
 })
@@ -24,7 +24,7 @@ export async function loadClearings(connection: Connection, orgId: OrgId): Promi
   return clearings.read(await connection.query(`select ${clearings.list} from clearing where org_id = $1`, [orgId]))
 }
 
-/** Records clearings; a newer one of the same subject takes the place of the one before. */
+/** Stores clearings; a newer one of the same subject replaces the one before. */
 export function saveClearings(tx: Transaction, orgId: OrgId, rows: readonly Clearing[]): void {
   tx.send(
     `insert into clearing (org_id, ${clearings.names}) select $1, * from unnest(${clearings.arrays(2)})
@@ -34,7 +34,7 @@ export function saveClearings(tx: Transaction, orgId: OrgId, rows: readonly Clea
   )
 }
 
-/** Removes clearings that have nothing left to cancel. */
+/** Deletes clearings that have nothing left to cancel. */
 export function deleteClearings(tx: Transaction, orgId: OrgId, done: readonly ClearingSubject[]): void {
   tx.send(
     `delete from clearing c using unnest(${subjects.arrays(2)}) as d (${subjects.names})

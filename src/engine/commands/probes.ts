@@ -1,24 +1,24 @@
-import type { RunRow } from '../../store/run-row.ts'
-import { heartbeatSubject } from '../../core/probe/asked.ts'
-import type { Desk } from '../../service/desk/desk.ts'
+import type { RunRow } from '../../features/runs/store.ts'
+import { heartbeatSubject } from '../../domain/probe/verdict.ts'
+import type { OrgState } from '../org-state/org-state.ts'
 
-/** What is asked before a run wakes anybody: as it was given, and whose it is. */
-export interface CarriedProbe {
+/** The probe to run before a run's executor, as given, and its subject. */
+export interface RunProbe {
   readonly given: unknown
   readonly subject: string
 }
 
 /**
- * What is asked before the run wakes anybody; null for nearly every run. Whoever asks for a run by hand has decided that
- * the agent is to be woken: only what the clock makes, and a run-now that asks for what is due, is asked about.
+ * The probe to run before the executor; null for nearly every run. A run requested by hand has none: only planned runs,
+ * and run-now with mode `due`, are probed.
  */
-export function probeOf(desk: Desk, run: RunRow): CarriedProbe | null {
+export function probeOf(state: OrgState, run: RunRow): RunProbe | null {
   switch (run.trigger) {
     case 'schedule':
     case 'catchup':
-      return ofSchedule(desk, run)
+      return scheduleProbe(state, run)
     case 'manual':
-      return run.decision.evidence['mode'] === 'due' ? ofSchedule(desk, run) : null
+      return run.decision.evidence['mode'] === 'due' ? scheduleProbe(state, run) : null
     case 'heartbeat': {
       const { delivery } = run
       if (delivery === null || !('heartbeat' in delivery)) return null
@@ -33,8 +33,8 @@ export function probeOf(desk: Desk, run: RunRow): CarriedProbe | null {
   }
 }
 
-function ofSchedule(desk: Desk, { scheduleId }: RunRow): CarriedProbe | null {
-  const row = scheduleId === null ? undefined : desk.schedules.get(scheduleId)
+function scheduleProbe(state: OrgState, { scheduleId }: RunRow): RunProbe | null {
+  const row = scheduleId === null ? undefined : state.schedules.get(scheduleId)
   const given = row?.input['probe']
   return row === undefined || given === undefined ? null : { given, subject: row.id }
 }

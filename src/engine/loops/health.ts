@@ -6,23 +6,25 @@ export type Log = (entry: {
   readonly facts: Readonly<Record<string, unknown>>
 }) => void
 
-/** Whether the database answers, as everybody who talks to it finds. */
+/** Whether the database answers, as observed by everything that queries it. */
 export interface DatabaseHealth {
   readonly failed: (error: unknown) => void
   readonly answered: () => void
-  /** Calls each time the database answers again, with how long it was away. Answers with how to call it off. */
+  /**
+   * Calls each time the database answers again, with how long it was away. Returns a function that removes the call.
+   */
   readonly whenBack: (call: (awayMs: number) => void) => () => void
   readonly awaySince: () => Instant | null
   /** How long it has been answering, by the counter; 0 while it is away. */
   readonly steadyMs: () => number
 }
 
-/** More reasons than this are not told in one outage. */
-const MOST_REASONS = 10
+/** Maximum number of distinct errors logged in one outage. */
+const MAX_LOGGED_ERRORS = 10
 
 /**
- * Says once when the database goes away and once when it is back. What happens in between is only counted, unless it is
- * for another reason: connections that are cut are one thing, a server that lets nobody in is another.
+ * Logs once when the database goes away and once when it is back. In between, failures are counted, and only errors
+ * with a new message are logged: cut connections and a server that rejects logins differ.
  */
 export function createDatabaseHealth(ctx: {
   readonly log: Log
@@ -31,7 +33,7 @@ export function createDatabaseHealth(ctx: {
 }): DatabaseHealth {
   let awaySince: Instant | null = null
   let wentAt = 0
-  // A node that has just come has seen no outage.
+  // A node that has just started has seen no outage.
   let backAt = -Infinity
   let failures = 0
   const reasons = new Set<string>()
@@ -43,13 +45,13 @@ export function createDatabaseHealth(ctx: {
       if (isFirst) wentAt = ctx.counter()
       awaySince ??= ctx.now()
       const message = error instanceof Error ? error.message : String(error)
-      if (reasons.has(message) || reasons.size >= MOST_REASONS) return
+      if (reasons.has(message) || reasons.size >= MAX_LOGGED_ERRORS) return
       reasons.add(message)
       ctx.log({
         level: 'error',
         message: isFirst
-          ? 'The database is away; the engine pauses and tries again'
-          : 'The database is still away, for another reason',
+          ? 'The database does not answer; the engine pauses and retries'
+          : 'The database still does not answer, with another error',
         facts: { error: message },
       })
     },
@@ -60,7 +62,7 @@ export function createDatabaseHealth(ctx: {
       failures = 0
       reasons.clear()
       backAt = ctx.counter()
-      ctx.log({ level: 'info', message: 'The database is back; the engine goes on', facts })
+      ctx.log({ level: 'info', message: 'The database answers again; the engine continues', facts })
       for (const call of [...waiting]) call(backAt - wentAt)
     },
     whenBack: (call) => {

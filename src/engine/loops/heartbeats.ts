@@ -1,10 +1,10 @@
-import { beatWork, findDueHeartbeats, findNextHeartbeat } from '../../service/heartbeat/beat.ts'
-import type { Ports } from '../../service/ports.ts'
-import type { HandedIn } from '../handed-in.ts'
+import { dueHeartbeatsCommand, findDueHeartbeats, findNextHeartbeat } from '../../features/heartbeats/run-heartbeat.ts'
+import type { Ports } from '../ports.ts'
+import type { LoopCommands } from '../handed-in.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { NodeParts } from '../node-parts.ts'
 
-/** When agents look after their checklists. What comes of it is decided elsewhere. */
+/** Starts due heartbeats of agents. What follows is decided in `features/heartbeats`. */
 export interface Heartbeats {
   readonly start: () => void
   readonly stop: () => Promise<void>
@@ -15,15 +15,15 @@ export interface HeartbeatsContext {
   readonly ports: Pick<Ports, 'database' | 'newId' | 'checklists'>
 }
 
-interface Beating extends HeartbeatsContext {
-  readonly handed: HandedIn
+interface HeartbeatPassContext extends HeartbeatsContext {
+  readonly commands: LoopCommands
 }
 
-/** The loop that sleeps until the next heartbeat of any agent, and looks once per period in case others change plans. */
+/** Creates the loop that sleeps until the next heartbeat of any agent, and checks once per period for changed plans. */
 export function createHeartbeats(context: HeartbeatsContext): Heartbeats {
   const { ctx, health } = context.parts
-  const beating: Beating = { ...context, handed: context.parts.handedIn('heartbeats') }
-  const loop: Loop = createLoop(() => beatPass(beating, loop.wake), {
+  const passContext: HeartbeatPassContext = { ...context, commands: context.parts.loopCommands('heartbeats') }
+  const loop: Loop = createLoop(() => heartbeatPass(passContext, loop.wake), {
     everyMs: ctx.settings().schedules.pollMs,
     sleep: ctx.sleep,
     onError: (error, failures) => {
@@ -34,14 +34,20 @@ export function createHeartbeats(context: HeartbeatsContext): Heartbeats {
   return { start: loop.start, stop: loop.stop }
 }
 
-/** Decides what is due, in as many turns as orgs, and says when to look again. Waits neither for an org nor for an agent. */
-async function beatPass({ parts, ports, handed }: Beating, wake: () => void): Promise<number | undefined> {
+/**
+ * Decides what is due, in one transaction per org, and returns when to run next. It waits neither for an org nor for an
+ * agent.
+ */
+async function heartbeatPass(
+  { parts, ports, commands }: HeartbeatPassContext,
+  wake: () => void,
+): Promise<number | undefined> {
   const { ctx, health } = parts
   if (parts.state.draining) return undefined
   const now = ctx.clock.now()
-  const due = await findDueHeartbeats(ports, { now, except: handed.busy() })
+  const due = await findDueHeartbeats(ports, { now, except: commands.busy() })
   health.answered()
-  for (const [orgId, readings] of due.byOrg) handed.hand(beatWork(ports, orgId, readings), wake)
+  for (const [orgId, readings] of due.byOrg) commands.submit(dueHeartbeatsCommand(ports, orgId, readings), wake)
   if (due.more) return 0
   const next = await findNextHeartbeat(ports, now)
   return next === null ? undefined : Math.max(0, next - ctx.clock.now())

@@ -1,40 +1,40 @@
 /**
- * A loop has a pass, a period and a way to be woken. Being woken only makes the next pass sooner; the period makes it
- * certain. A pass may say when it wants to be called next, if that is sooner than a period.
+ * A loop has a pass and a period, and can be woken. Waking makes the next pass sooner; the period guarantees it. A pass
+ * may ask for the next one sooner than a period.
  */
 export interface Loop {
   readonly start: () => void
-  /** Ends the loop and waits for the pass that is under way. */
+  /** Ends the loop and waits for the pass in progress. */
   readonly stop: () => Promise<void>
   readonly wake: () => void
 }
 
 export interface LoopOptions {
   readonly everyMs: number
-  /** Resolves after the time, or as soon as the signal is aborted. Handed in so that tests move time by hand. */
+  /** Resolves after the time, or as soon as the signal is aborted. Injected so that tests move time by hand. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /** The same after a pass that failed. Left out: `sleep`. */
   readonly pause?: LoopOptions['sleep']
-  /** A pass that fails does not end the loop. `failures` counts those in a row; the answer is how long to wait. */
+  /** A pass that fails does not end the loop. `failures` counts failures in a row; the result is the wait in ms. */
   readonly onError: (error: unknown, failures: number) => number
 }
 
-/** How long until the pass wants to be called again; undefined leaves it to the period, 0 asks to go on at once. */
+/** Returns the wait in ms until the next pass; undefined waits for the period, 0 continues at once. */
 export type Pass = () => Promise<number | undefined>
 
 export function createLoop(pass: Pass, options: LoopOptions): Loop {
-  // One controller per nap, ended by waking and by stopping alike: a signal made of two would stay on record in the one
-  // that lasts, once per nap.
-  let nap = new AbortController()
+  // One controller per sleep, aborted by both waking and stopping: a combined signal would stay registered in the
+  // long-lived one, once per sleep.
+  let sleeping = new AbortController()
   let stopping = false
   let done: Promise<void> = Promise.resolve()
   let started = false
   const isStopping = (): boolean => stopping
 
-  const turn = async (): Promise<void> => {
+  const runPasses = async (): Promise<void> => {
     let failures = 0
     while (!isStopping()) {
-      nap = new AbortController() // made before the pass, so a wake during it is not lost
+      sleeping = new AbortController() // created before the pass, so a wake during it is not lost
       let waitMs: number
       let wait = options.sleep
       try {
@@ -45,23 +45,23 @@ export function createLoop(pass: Pass, options: LoopOptions): Loop {
         waitMs = options.onError(error, failures)
         wait = options.pause ?? options.sleep
       }
-      if (!isStopping()) await wait(waitMs, nap.signal)
+      if (!isStopping()) await wait(waitMs, sleeping.signal)
     }
   }
 
   return {
     start: () => {
-      if (started) throw new Error('a loop is started once')
+      if (started) throw new Error('the loop has already been started')
       started = true
-      done = turn()
+      done = runPasses()
     },
     stop: () => {
       stopping = true
-      nap.abort()
+      sleeping.abort()
       return done
     },
     wake: () => {
-      nap.abort()
+      sleeping.abort()
     },
   }
 }
@@ -70,7 +70,7 @@ export function createLoop(pass: Pass, options: LoopOptions): Loop {
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || ms <= 0) {
-      // Even a pass that wants to go on at once lets everything else have its turn first.
+      // Even a pass that continues at once lets the event loop run first.
       setImmediate(resolve)
       return
     }

@@ -1,9 +1,9 @@
 import type { OrgId } from '../../domain/ids.ts'
 
-/** Tells other nodes which orgs have changed. A word that is lost costs a poll and nothing else. */
+/** Notifies other nodes of changed orgs. A lost notification only delays them until their next poll. */
 export interface Notifier {
-  /** `plan`: a person has changed a schedule, too. */
-  readonly changed: (turn: { readonly orgId: OrgId; readonly no: number; readonly plan: boolean }) => void
+  /** `plan`: a user has changed a schedule, too. */
+  readonly changed: (transaction: { readonly orgId: OrgId; readonly no: number; readonly plan: boolean }) => void
 }
 
 export interface NotifierContext {
@@ -15,15 +15,15 @@ export interface NotifierContext {
   readonly failed: (error: unknown) => void
 }
 
-/** The first word goes out at once; what comes within this time goes out together. */
+/** The first change is sent at once; changes within this time after it are sent together. */
 const GAP_MS = 8
 
-/** PostgreSQL carries less than 8,000 bytes in one notification. */
+/** PostgreSQL limits a notification to less than 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_500
 
 /**
- * Speaks after the commit and outside of any transaction: a notification inside one would make the commits of the whole
- * cluster wait for each other.
+ * Sends after the commit and outside of any transaction: a notification inside one would serialize the commits of the
+ * whole cluster.
  */
 export function createNotifier(ctx: NotifierContext): Notifier {
   let changed = new Map<OrgId, number>()
@@ -56,34 +56,34 @@ export function createNotifier(ctx: NotifierContext): Notifier {
   }
 }
 
-/** The node that speaks, then org and version of each org that has changed, in as many pieces as are needed. */
+/** Payloads: the sending node, then org and version of each changed org, split to fit the size limit. */
 export function writeChanges(nodeId: string, changed: ReadonlyMap<OrgId, number>): readonly string[] {
   const payloads: string[] = []
   let payload = nodeId
   for (const [orgId, no] of changed) {
-    const word = ` ${orgId}=${no}`
-    if (payload.length > nodeId.length && Buffer.byteLength(payload + word) > MAX_PAYLOAD_BYTES) {
+    const entry = ` ${orgId}=${no}`
+    if (payload.length > nodeId.length && Buffer.byteLength(payload + entry) > MAX_PAYLOAD_BYTES) {
       payloads.push(payload)
       payload = nodeId
     }
-    payload += word
+    payload += entry
   }
   payloads.push(payload)
   return payloads
 }
 
-/** What a node has said. Null: it did not say which orgs, as nodes of version 0.1.0 do. */
+/** Parses a payload. Null: it names no orgs, as those of nodes of version 0.1.0. */
 export function readChanges(
   payload: string,
 ): { readonly nodeId: string; readonly changed: ReadonlyMap<OrgId, number> } | null {
-  const [nodeId, ...words] = payload.split(' ')
-  if (nodeId === undefined || nodeId === '' || words.length === 0) return null
+  const [nodeId, ...entries] = payload.split(' ')
+  if (nodeId === undefined || nodeId === '' || entries.length === 0) return null
   const changed = new Map<OrgId, number>()
-  for (const word of words) {
-    const at = word.lastIndexOf('=')
-    const no = Number(word.slice(at + 1))
+  for (const entry of entries) {
+    const at = entry.lastIndexOf('=')
+    const no = Number(entry.slice(at + 1))
     if (at < 1 || !Number.isSafeInteger(no)) return null
-    changed.set(word.slice(0, at) as OrgId, no)
+    changed.set(entry.slice(0, at) as OrgId, no)
   }
   return { nodeId, changed }
 }

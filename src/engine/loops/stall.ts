@@ -1,31 +1,37 @@
 import { type AlertDecision, decideStall, isLate, stallPeriodMs } from '../../domain/alerts.ts'
-import { isBackfilled } from '../../core/backfill/backfill.ts'
+import { isBackfilled } from '../../domain/schedule/backfill.ts'
 import type { OrgId, RunId } from '../../domain/ids.ts'
 import { earlier, type Instant } from '../../domain/instant.ts'
 import { because } from '../../domain/reasons.ts'
-import type { Desk } from '../../service/desk/desk.ts'
-import type { Ports } from '../../service/ports.ts'
-import { saveStall, type ScanRow, type Stall, tellStall, watchScans } from '../../service/stalls.ts'
-import { lateWork } from '../../service/turn/works.ts'
+import type { OrgState } from '../org-state/org-state.ts'
+import type { Ports } from '../ports.ts'
+import {
+  saveStallAlert,
+  type ScanRow,
+  type EngineStall,
+  stallEventCommand,
+  watchScans,
+} from '../../features/nodes/service.ts'
+import { lateRunsCommand } from '../commands/engine-commands.ts'
 import type { NodeParts } from '../node-parts.ts'
 
-/** What watching over engines needs. */
+/** What the checks for stalled engines need. */
 export interface StallContext {
   readonly parts: NodeParts
-  /** Not the connections of the engine: those may be what it waits for. */
-  readonly database: Parameters<typeof saveStall>[0]
+  /** Not the engine's connections, which may be what it is stalled by. */
+  readonly database: Parameters<typeof saveStallAlert>[0]
   readonly newId: Ports['newId']
-  /** The org that hears of it: the operator's. */
+  /** The org that gets the alerts: the operator's. */
   readonly orgId: OrgId
 }
 
-/** How long an engine that does not look counts as alive. */
+/** How long an engine may go without looking for due schedules. */
 function limitsOf({ ctx }: NodeParts): { readonly periodMs: number; readonly stallPeriods: number } {
   const { schedules, alerts } = ctx.settings()
   return { periodMs: stallPeriodMs(schedules.pollMs), stallPeriods: alerts.stallPeriods }
 }
 
-/** Whether this node has not looked at what is due for too long. */
+/** Whether this node has not looked for due schedules for too long. */
 export function isStalled(parts: NodeParts): boolean {
   const { scan, draining, stopped } = parts.state
   if (scan === null || draining || stopped) return false
@@ -34,8 +40,8 @@ export function isStalled(parts: NodeParts): boolean {
 }
 
 /**
- * Says when this node last looked, and sees whether every node did: raises an alert about each that does not, and clears
- * it when it does again or is gone. Whoever has just woken up from a sleep judges nobody.
+ * Records when this node last looked for due schedules and checks every node: raises an alert for each that has
+ * stalled, and clears it when the node recovers or is gone. Right after a sleep of this machine no alert is raised.
  */
 export function createStallPass(ctx: StallContext): () => Promise<void> {
   const { parts, database, orgId } = ctx
@@ -51,14 +57,14 @@ export function createStallPass(ctx: StallContext): () => Promise<void> {
     if (now === null) return
     const mayRaise = isAwake && parts.health.steadyMs() >= periodMs * stallPeriods && !parts.state.draining
     for (const row of rows) {
-      const decision = judge(parts, row, now)
+      const decision = decideStallAlert(parts, row, now)
       if (decision.kind === 'clear' || (decision.kind === 'raise' && mayRaise))
-        await follow(ctx, row, { decision, now })
+        await applyStallDecision(ctx, row, { decision, now })
     }
   }
 }
 
-function judge(parts: NodeParts, row: ScanRow, now: Instant): AlertDecision {
+function decideStallAlert(parts: NodeParts, row: ScanRow, now: Instant): AlertDecision {
   const raised = row.alertId !== null
   if (!row.known || row.lost)
     return raised
@@ -68,42 +74,42 @@ function judge(parts: NodeParts, row: ScanRow, now: Instant): AlertDecision {
   const lastScanAt = isOwn ? (parts.state.scan?.at ?? null) : row.scannedAt
   if (lastScanAt === null) return { kind: 'none' }
   const { periodMs, stallPeriods } = limitsOf(parts)
-  // Others say when they looked once in a period, so what is known of them is up to a period old.
+  // Other nodes record their pass once per period, so the known time is up to a period old.
   const seen = isOwn ? now : earlier(now, periodMs)
-  // A node that goes down looks no more.
+  // A draining node stops looking for due schedules.
   const lately = row.draining ? seen : lastScanAt
   return decideStall({ lastScanAt: lately, now: seen, periodMs, stallPeriods, raised })
 }
 
-interface Following {
+interface StallDecision {
   readonly decision: Exclude<AlertDecision, { readonly kind: 'none' }>
   readonly now: Instant
 }
 
-async function follow(ctx: StallContext, row: ScanRow, { decision, now }: Following): Promise<void> {
+async function applyStallDecision(ctx: StallContext, row: ScanRow, { decision, now }: StallDecision): Promise<void> {
   const { parts, database, newId, orgId } = ctx
   const raises = decision.kind === 'raise'
   const id = row.alertId ?? newId('alert', now)
-  const stall: Stall = { change: raises ? 'raised' : 'cleared', id, nodeId: row.nodeId, why: decision.why }
-  if (!(await saveStall(database, orgId, { stall, now }))) return
+  const stall: EngineStall = { change: raises ? 'raised' : 'cleared', id, nodeId: row.nodeId, why: decision.why }
+  if (!(await saveStallAlert(database, orgId, { stall, now }))) return
   parts.outbox.wake()
   const facts = { node: row.nodeId, alert: id, ...decision.why.evidence }
-  if (raises) parts.ctx.log({ level: 'error', message: 'The engine of a node stands still', facts })
-  else parts.ctx.log({ level: 'info', message: 'The engine of a node stands still no more', facts })
-  tell(parts, orgId, stall)
+  if (raises) parts.ctx.log({ level: 'error', message: 'The engine of a node has stalled', facts })
+  else parts.ctx.log({ level: 'info', message: 'The engine of a node is no longer stalled', facts })
+  publishStall(parts, orgId, stall)
 }
 
-/** Who watches is told by a turn, which nobody here waits for: it may be what the engine stands still for. */
-export function tell(parts: NodeParts, orgId: OrgId, stall: Stall): void {
+/** Publishes the alert by a command. Nothing waits for it, because a stalled engine may not execute it. */
+export function publishStall(parts: NodeParts, orgId: OrgId, stall: EngineStall): void {
   parts
-    .officeOf(orgId)
-    .take(tellStall(orgId, stall), true)
+    .actorOf(orgId)
+    .execute(stallEventCommand(orgId, stall), true)
     .catch((error: unknown) => {
-      parts.ctx.log({ level: 'warn', message: 'An alert could not be told', facts: { error: String(error) } })
+      parts.ctx.log({ level: 'warn', message: 'An alert could not be published', facts: { error: String(error) } })
     })
 }
 
-/** Looks whether engines stand still and runs are late. */
+/** Checks for stalled engines and late runs. */
 export function createAlertPass(ctx: StallContext): () => Promise<void> {
   const [stallPass, latePass] = [createStallPass(ctx), createLatePass(ctx.parts)]
   return async () => {
@@ -112,38 +118,38 @@ export function createAlertPass(ctx: StallContext): () => Promise<void> {
   }
 }
 
-/** Looking takes at most this share of the time, however much is pending. */
-const SHARE = 50
+/** The check takes at most one part in this many of the time, however much is pending. */
+const LATE_PASS_SHARE = 50
 
 /**
- * Looks for runs that still wait although their schedule does not let them be so late. Everything it looks at is in
- * memory; only when there is something to tell does it hand in work, which nobody waits for.
+ * Looks for runs that wait for longer than their schedule allows. It reads only memory, and submits a command only when
+ * there is an alert to raise.
  */
 function createLatePass(parts: NodeParts): () => void {
   const { clock } = parts.ctx
-  const handed = parts.handedIn('late runs')
+  const commands = parts.loopCommands('late runs')
   let notBefore = -Infinity
   return () => {
     const began = clock.counter()
     if (began < notBefore) return
-    for (const office of parts.offices.values()) {
-      const desk = handed.isBusy(office.orgId) ? undefined : office.memory()?.desk
-      const late = desk === undefined ? [] : lateRuns(desk, clock.now())
-      if (late.length > 0) handed.hand(lateWork(office.orgId, late))
+    for (const actor of parts.actors.values()) {
+      const state = commands.isBusy(actor.orgId) ? undefined : actor.loaded()?.state
+      const late = state === undefined ? [] : lateRuns(state, clock.now())
+      if (late.length > 0) commands.submit(lateRunsCommand(actor.orgId, late))
     }
-    notBefore = began + (clock.counter() - began) * SHARE
+    notBefore = began + (clock.counter() - began) * LATE_PASS_SHARE
   }
 }
 
-function lateRuns(desk: Desk, now: Instant): readonly RunId[] {
+function lateRuns(state: OrgState, now: Instant): readonly RunId[] {
   const found: RunId[] = []
-  for (const [id, runs] of desk.bySchedule) {
-    const row = desk.schedules.get(id)
+  for (const [id, runs] of state.bySchedule) {
+    const row = state.schedules.get(id)
     const limit = row?.rules.maxLatenessSeconds ?? null
     if (limit === null || row?.alerts?.late !== undefined) continue
     for (const run of runs) {
       const { nominal, startedAt } = run
-      // What a backfill makes up for is late on purpose.
+      // Runs of a backfill are late on purpose.
       if (nominal === null || startedAt !== null || isBackfilled(run)) continue
       if (isLate(nominal, now, limit)) found.push(run.id)
     }

@@ -1,20 +1,20 @@
+import { ACCEPTED } from '../../domain/run/run.ts'
 import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Reserve } from '../../domain/queue/gates.ts'
-import type { Why } from '../../domain/reasons.ts'
+import { type Why } from '../../domain/reasons.ts'
 import type { RetryPolicy } from '../../domain/run/retry-policy.ts'
-import { ACCEPTED } from '../../core/usual-why.ts'
-import type { Connection } from '../../store/database.ts'
-import { firstStart, readRetryPolicy, type RunRow } from '../../store/run-row.ts'
+import type { Connection } from '../../platform/db/database.ts'
+import { firstStartSql, readRetryPolicy, type RunRow } from '../../features/runs/store.ts'
 import { column, columns, type RowOf } from '../../platform/db/table.ts'
 
-const NOTHING_RESERVED: readonly Reserve[] = []
+const NO_RESERVES: readonly Reserve[] = []
 
-/** A payload of more bytes than this stays on record until somebody executes the run or merges into it. */
+/** A larger payload (bytes) is read only when its run starts or a message is merged into it. */
 const SMALL_PAYLOAD = 512
 
-/** What changes while a run is pending. */
-const live = columns({
+/** Columns that change while a run is pending. */
+const liveColumns = columns({
   state: column.text<RunRow['state']>(),
   attempt: column.int(),
   seq: column.bigint<number | null>(),
@@ -25,15 +25,15 @@ const live = columns({
   attemptId: column.text<AttemptId | null>(),
   nodeId: column.text<string | null>(),
   startedAt: column.instant<Instant | null>(),
-  firstStartedAt: column.instant<Instant | null>(firstStart('p', 'p.attempt')),
+  firstStartedAt: column.instant<Instant | null>(firstStartSql('p', 'p.attempt')),
   endsBy: column.instant<Instant | null>(),
   graceUntil: column.instant<Instant | null>(),
   why: column.json<Why | null>(),
   reserves: column.json<readonly Reserve[] | null>(),
 })
-const lives = columns({ id: column.text<RunId>(), ...live.definitions })
+const liveRowColumns = columns({ id: column.text<RunId>(), ...liveColumns.definitions })
 
-const facts = columns({
+const fixedColumns = columns({
   id: column.text<RunId>(),
   jobRunId: column.text<string | null>(),
   agentId: column.text<AgentId>(),
@@ -62,61 +62,65 @@ const facts = columns({
   delivery: column.json<RunRow['delivery']>(),
   trace: column.text<string | null>(),
 })
-const FACTS = `${facts.of('r')}, ${live.of('p')}`
+const PENDING_COLUMNS = `${fixedColumns.of('r')}, ${liveColumns.of('p')}`
 
-const pending = columns({ ...facts.definitions, ...live.definitions, payload: column.json() })
+const pendingColumns = columns({ ...fixedColumns.definitions, ...liveColumns.definitions, payload: column.json() })
 
-const SMALL = `pg_column_size(r.payload) <= ${SMALL_PAYLOAD}`
+const IS_SMALL = `pg_column_size(r.payload) <= ${SMALL_PAYLOAD}`
 
-/** Both keys have their lower bound: merged with an index that is read from its beginning, each piece took longer than the last. */
-const LOAD_PENDING = `select ${FACTS}, case when p.debouncing or ($4 and ${SMALL}) then r.payload end as payload
+/**
+ * Both keys have their lower bound: merged with an index that is read from its beginning, each page took longer than
+ * the last.
+ */
+const LOAD_PENDING = `select ${PENDING_COLUMNS}, case when p.debouncing or ($4 and ${IS_SMALL}) then r.payload end as payload
   from pending p join run r on r.org_id = p.org_id and r.id = p.id
  where p.org_id = $1 and p.id > $2 and r.org_id = $1 and r.id > $2 order by p.id limit $3`
 
 /**
- * Pending runs of the org by key, so that a million of them come in pieces; `after` is the last one seen. `payloads`: with
- * those that are small; without, only what is still merged into has one.
+ * Pages through the pending runs of the org by id; `after` is the last one of the page before. `payloads` includes
+ * small payloads; otherwise only runs in a debounce window have one.
  */
 export async function loadPending(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly after: string; readonly limit: number; readonly payloads: boolean },
+  query: { readonly orgId: OrgId; readonly after: string; readonly limit: number; readonly payloads: boolean },
 ): Promise<readonly RunRow[]> {
-  const rows = await connection.query(LOAD_PENDING, [asked.orgId, asked.after, asked.limit, asked.payloads])
-  return pending.read(rows).map((row) => runOf(row, asked.orgId))
+  const rows = await connection.query(LOAD_PENDING, [query.orgId, query.after, query.limit, query.payloads])
+  return pendingColumns.read(rows).map((row) => toRunRow(row, query.orgId))
 }
 
-/** Those of the runs that are pending. */
+/** The pending ones of the runs. */
 export async function loadPendingByIds(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
+  query: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
 ): Promise<readonly RunRow[]> {
   const rows = await connection.query(
-    // `offset 0` keeps each look-up to itself: joined freely, statistics of an empty table put every run of the org first.
-    `select ${FACTS}, case when p.debouncing or ${SMALL} then r.payload end as payload from unnest($2::text[]) as i (id)
+    // `offset 0` keeps each lookup separate: with a free join, statistics of an empty table put every run of the org
+    // first.
+    `select ${PENDING_COLUMNS}, case when p.debouncing or ${IS_SMALL} then r.payload end as payload from unnest($2::text[]) as i (id)
       cross join lateral (select * from pending where org_id = $1 and id = i.id offset 0) p
       cross join lateral (select * from run where org_id = $1 and id = i.id offset 0) r`,
-    [asked.orgId, asked.ids],
+    [query.orgId, query.ids],
   )
-  return pending.read(rows).map((row) => runOf(row, asked.orgId))
+  return pendingColumns.read(rows).map((row) => toRunRow(row, query.orgId))
 }
 
-/** Those of the runs that are still pending, as they are now. What is on record for good is taken from what is known. */
-export async function loadLives(
+/** The pending ones of the runs, with their present state. Columns that never change are copied from the known rows. */
+export async function loadLiveRuns(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly runs: ReadonlyMap<RunId, RunRow> },
+  query: { readonly orgId: OrgId; readonly runs: ReadonlyMap<RunId, RunRow> },
 ): Promise<readonly RunRow[]> {
   const rows = await connection.query(
-    `select ${lives.of('p')} from unnest($2::text[]) as i (id)
+    `select ${liveRowColumns.of('p')} from unnest($2::text[]) as i (id)
       cross join lateral (select * from pending where org_id = $1 and id = i.id offset 0) p`,
-    [asked.orgId, [...asked.runs.keys()]],
+    [query.orgId, [...query.runs.keys()]],
   )
-  return lives.read(rows).flatMap((row) => {
-    const known = asked.runs.get(row.id)
-    return known === undefined ? [] : [{ ...known, ...liveOf(row), ...UNTOLD, debouncing: row.debouncing }]
+  return liveRowColumns.read(rows).flatMap((row) => {
+    const known = query.runs.get(row.id)
+    return known === undefined ? [] : [{ ...known, ...liveFields(row), ...UNSET_FIELDS, debouncing: row.debouncing }]
   })
 }
 
-function runOf(row: RowOf<typeof pending>, orgId: OrgId): RunRow {
+function toRunRow(row: RowOf<typeof pendingColumns>, orgId: OrgId): RunRow {
   const { trigger, debouncing } = row
   return {
     id: row.id,
@@ -147,15 +151,15 @@ function runOf(row: RowOf<typeof pending>, orgId: OrgId): RunRow {
     heldDecision: row.heldDecision,
     delivery: row.delivery,
     trace: row.trace,
-    ...liveOf(row),
+    ...liveFields(row),
     debouncing,
     payload: row.payload ?? undefined,
-    ...UNTOLD,
+    ...UNSET_FIELDS,
   }
 }
 
-/** What a pending run has not said, and what is remembered of it only where it is remembered. */
-const UNTOLD = {
+/** Fields a pending run does not have yet, and fields kept only in memory. */
+const UNSET_FIELDS = {
   output: null,
   summary: null,
   usage: null,
@@ -163,15 +167,15 @@ const UNTOLD = {
   errorCode: null,
   errorMessage: null,
   reported: null,
-  // Whoever knows the session says whether it has been reset since.
+  // Set by the caller, which knows the session.
   inGeneration: true,
-  toldIn: 0,
+  lastEventIn: 0,
   heldBy: null,
 } as const
 
-function liveOf(
-  row: RowOf<typeof live>,
-): Omit<RowOf<typeof live>, 'debouncing' | 'reserves'> & Pick<RunRow, 'reserves'> {
+function liveFields(
+  row: RowOf<typeof liveColumns>,
+): Omit<RowOf<typeof liveColumns>, 'debouncing' | 'reserves'> & Pick<RunRow, 'reserves'> {
   return {
     state: row.state,
     attempt: row.attempt,
@@ -186,6 +190,6 @@ function liveOf(
     endsBy: row.endsBy,
     graceUntil: row.graceUntil,
     why: row.why,
-    reserves: row.reserves ?? NOTHING_RESERVED,
+    reserves: row.reserves ?? NO_RESERVES,
   }
 }

@@ -4,13 +4,13 @@ import { lowerThreadPriority, type ThreadMessage } from './thread-side.ts'
 
 lowerThreadPriority()
 
-const say = (message: ThreadMessage<ComputeOutcome, never>): void => parentPort?.postMessage(message)
+const postToParent = (message: ThreadMessage<ComputeOutcome, never>): void => parentPort?.postMessage(message)
 
-/** Works out one job after the other; the pool ends the thread of one that is no longer wanted. */
+/** Computes one job after the other; the pool ends the thread to cancel a job. */
 parentPort?.on('message', (job: ComputeJob) => {
   try {
-    say({ kind: 'outcome', outcome: computeJob(job) })
+    postToParent({ kind: 'outcome', outcome: computeJob(job) })
   } catch (error) {
-    say({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    postToParent({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
 })

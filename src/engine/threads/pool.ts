@@ -1,22 +1,22 @@
 import { Worker } from 'node:worker_threads'
 import type { OrgId } from '../../domain/ids.ts'
-import { refusedFor } from '../../service/simulate/port.ts'
+import { refusalFromFlaws } from '../../features/simulation/port.ts'
 import type { ThreadMessage } from './thread-side.ts'
 
-/** What bounds computations, so that they take nothing from the engine. */
+/** Limits of a pool, so that computations take nothing from the engine. */
 export interface PoolBounds {
-  /** Threads at a time, of all orgs. */
+  /** Threads at a time, for all orgs together. */
   readonly threads: number
-  /** Of one org, beside the one that is computed. */
+  /** Waiting jobs of one org, besides the running one. */
   readonly waiting: number
   readonly timeLimitMs: number
   readonly memoryMb: number
-  /** How long a thread that has nothing to do is kept for the next one. */
+  /** How long an idle thread is kept. */
   readonly idleMs: number
 }
 
-/** How a pool says what it does not do. */
-export interface PoolWords {
+/** The errors of a pool. */
+export interface PoolErrors {
   /** `A simulation` */
   readonly what: string
   readonly busy: (waiting: number) => Error
@@ -24,34 +24,34 @@ export interface PoolWords {
   readonly tooLarge: () => Error
 }
 
-/** What is told while it is computed, and how to say that it is no longer wanted. */
-export interface Listening<Progress> {
+/** Receives progress, and cancels the job. */
+export interface JobOptions<Progress> {
   readonly signal?: AbortSignal | undefined
   readonly progress?: ((progress: Progress) => void) | undefined
 }
 
-/** Computes in threads of its own, one job of an org at a time, until it is closed. */
+/** Computes jobs in threads of its own, one job per org at a time, until it is closed. */
 export interface ThreadPool<Job, Outcome, Progress> {
-  readonly compute: (orgId: OrgId, job: Job, listening?: Listening<Progress>) => Promise<Outcome>
+  readonly compute: (orgId: OrgId, job: Job, options?: JobOptions<Progress>) => Promise<Outcome>
   readonly close: () => Promise<void>
 }
 
-const ended = ({ what }: PoolWords): Error => new Error(`${what} has lost its thread`)
+const threadEnded = ({ what }: PoolErrors): Error => new Error(`${what} failed: its thread ended`)
 
-interface Asked<Job, Outcome, Progress> {
+interface WaitingJob<Job, Outcome, Progress> {
   readonly orgId: OrgId
   readonly job: Job
-  readonly listening: Listening<Progress>
+  readonly options: JobOptions<Progress>
   readonly resolve: (outcome: Outcome) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Threads that compute, and those that wait for something to do. */
+/** The threads of a pool, busy and idle. */
 interface Threads {
-  /** One that has nothing to do; null: there are as many as there may be. */
-  readonly take: () => Worker | null
-  /** It may be wanted again soon. */
-  readonly rest: (worker: Worker) => void
+  /** An idle or new thread; null: the maximum is reached. */
+  readonly acquire: () => Worker | null
+  /** Keeps the thread for the next job. */
+  readonly release: (worker: Worker) => void
   readonly end: (worker: Worker) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -72,20 +72,20 @@ function createThreads(thread: URL, { threads, memoryMb, idleMs }: PoolBounds): 
     const worker = new Worker(thread, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
     worker.unref()
     all.add(worker)
-    // Whoever waits for it hears why; between two jobs nobody does, and it is only not there any more.
+    // The caller of a running job gets the error; between two jobs there is no caller, and the thread is just gone.
     worker.on('error', () => undefined)
     worker.on('exit', () => forget(worker))
     return worker
   }
   return {
-    take: () => {
+    acquire: () => {
       const [found] = idle.keys()
       if (found === undefined) return all.size < threads ? open() : null
       clearTimeout(idle.get(found))
       idle.delete(found)
       return found
     },
-    rest: (worker) => {
+    release: (worker) => {
       const timer = setTimeout(() => void end(worker), idleMs)
       timer.unref()
       idle.set(worker, timer)
@@ -97,27 +97,27 @@ function createThreads(thread: URL, { threads, memoryMb, idleMs }: PoolBounds): 
   }
 }
 
-/** Opens a pool. There is no thread before one is asked for. */
+/** Opens a pool. The first thread starts with the first job. */
 export function createThreadPool<Job, Outcome, Progress>(
   thread: URL,
   bounds: PoolBounds,
-  words: PoolWords,
+  errors: PoolErrors,
 ): ThreadPool<Job, Outcome, Progress> {
   const threads = createThreads(thread, bounds)
-  const waiting: Asked<Job, Outcome, Progress>[] = []
+  const waiting: WaitingJob<Job, Outcome, Progress>[] = []
   const busy = new Set<OrgId>()
   let isClosed = false
   const next = (): void => {
     const at = waiting.findIndex(({ orgId }) => !busy.has(orgId))
-    const worker = at === -1 || isClosed ? null : threads.take()
-    const asked = worker === null ? undefined : waiting.splice(at, 1)[0]
-    if (worker === null || asked === undefined) return
-    busy.add(asked.orgId)
-    perform(worker, asked, {
-      ...{ timeLimitMs: bounds.timeLimitMs, words },
+    const worker = at === -1 || isClosed ? null : threads.acquire()
+    const entry = worker === null ? undefined : waiting.splice(at, 1)[0]
+    if (worker === null || entry === undefined) return
+    busy.add(entry.orgId)
+    runJob(worker, entry, {
+      ...{ timeLimitMs: bounds.timeLimitMs, errors },
       over: (isGood) => {
-        busy.delete(asked.orgId)
-        if (isGood) threads.rest(worker)
+        busy.delete(entry.orgId)
+        if (isGood) threads.release(worker)
         else void threads.end(worker)
         next()
       },
@@ -125,70 +125,70 @@ export function createThreadPool<Job, Outcome, Progress>(
     next()
   }
   return {
-    compute: (orgId, job, listening = {}) =>
+    compute: (orgId, job, options = {}) =>
       new Promise((resolve, reject) => {
-        listening.signal?.throwIfAborted()
+        options.signal?.throwIfAborted()
         const before = waiting.filter((other) => other.orgId === orgId).length
-        if (before >= bounds.waiting) throw words.busy(before)
-        const asked: Asked<Job, Outcome, Progress> = { orgId, job, listening, resolve, reject }
-        waiting.push(asked)
-        listening.signal?.addEventListener('abort', () => giveUp(waiting, asked), { once: true })
+        if (before >= bounds.waiting) throw errors.busy(before)
+        const entry: WaitingJob<Job, Outcome, Progress> = { orgId, job, options, resolve, reject }
+        waiting.push(entry)
+        options.signal?.addEventListener('abort', () => removeWaiting(waiting, entry), { once: true })
         next()
       }),
     close: async () => {
       isClosed = true
-      for (const asked of waiting.splice(0)) asked.reject(ended(words))
+      for (const entry of waiting.splice(0)) entry.reject(threadEnded(errors))
       await threads.close()
     },
   }
 }
 
-/** One that has not begun is forgotten; one that has is ended by whoever computes it. */
-function giveUp<Job, Outcome, Progress>(
-  waiting: Asked<Job, Outcome, Progress>[],
-  asked: Asked<Job, Outcome, Progress>,
+/** Removes a job that has not started; a running one is ended by `perform`. */
+function removeWaiting<Job, Outcome, Progress>(
+  waiting: WaitingJob<Job, Outcome, Progress>[],
+  entry: WaitingJob<Job, Outcome, Progress>,
 ): void {
-  const at = waiting.indexOf(asked)
+  const at = waiting.indexOf(entry)
   if (at === -1) return
   waiting.splice(at, 1)
-  asked.reject(asked.listening.signal?.reason)
+  entry.reject(entry.options.signal?.reason)
 }
 
-interface Performing {
+interface JobContext {
   readonly timeLimitMs: number
-  readonly words: PoolWords
-  /** Called once; a thread that is not good any more is ended. */
+  readonly errors: PoolErrors
+  /** Called once; a thread that is not usable any more is ended. */
   readonly over: (isGood: boolean) => void
 }
 
-function perform<Job, Outcome, Progress>(
+function runJob<Job, Outcome, Progress>(
   worker: Worker,
-  asked: Asked<Job, Outcome, Progress>,
-  { timeLimitMs, words, over }: Performing,
+  entry: WaitingJob<Job, Outcome, Progress>,
+  { timeLimitMs, errors, over }: JobContext,
 ): void {
-  const { signal, progress } = asked.listening
+  const { signal, progress } = entry.options
   const finish = (isGood: boolean, settle: () => void): void => {
     clearTimeout(timer)
-    worker.off('message', hear).off('error', fail).off('exit', gone)
+    worker.off('message', onMessage).off('error', fail).off('exit', gone)
     signal?.removeEventListener('abort', stop)
     worker.unref()
     over(isGood)
     settle()
   }
-  const hear = (message: ThreadMessage<Outcome, Progress>): void => {
+  const onMessage = (message: ThreadMessage<Outcome, Progress>): void => {
     if (message.kind === 'progress') progress?.(message.progress)
-    else if (message.kind === 'outcome') finish(true, () => asked.resolve(message.outcome))
-    else if (message.kind === 'invalid') finish(true, () => asked.reject(refusedFor(message.flaws)))
-    else finish(true, () => asked.reject(new Error(`${words.what} failed: ${message.error}`)))
+    else if (message.kind === 'outcome') finish(true, () => entry.resolve(message.outcome))
+    else if (message.kind === 'invalid') finish(true, () => entry.reject(refusalFromFlaws(message.flaws)))
+    else finish(true, () => entry.reject(new Error(`${errors.what} failed: ${message.error}`)))
   }
   const fail = (error: Error & { readonly code?: string }): void =>
-    finish(false, () => asked.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? words.tooLarge() : error))
-  const gone = (): void => finish(false, () => asked.reject(ended(words)))
-  const stop = (): void => finish(false, () => asked.reject(signal?.reason))
-  const timer = setTimeout(() => finish(false, () => asked.reject(words.tooLong(timeLimitMs))), timeLimitMs)
-  worker.on('message', hear).on('error', fail).on('exit', gone)
+    finish(false, () => entry.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? errors.tooLarge() : error))
+  const gone = (): void => finish(false, () => entry.reject(threadEnded(errors)))
+  const stop = (): void => finish(false, () => entry.reject(signal?.reason))
+  const timer = setTimeout(() => finish(false, () => entry.reject(errors.tooLong(timeLimitMs))), timeLimitMs)
+  worker.on('message', onMessage).on('error', fail).on('exit', gone)
   signal?.addEventListener('abort', stop, { once: true })
-  // While somebody waits for it, the process does.
+  // Keep the process alive while a caller waits.
   worker.ref()
-  worker.postMessage(asked.job)
+  worker.postMessage(entry.job)
 }

@@ -8,7 +8,7 @@ import {
   computeTooLarge,
   computeTooLong,
 } from '../compute.ts'
-import type { Ports } from '../../service/ports.ts'
+import type { Ports } from '../ports.ts'
 import {
   simulationBusy,
   type SimulationJob,
@@ -17,25 +17,28 @@ import {
   type SimulationProgress,
   simulationTooLarge,
   simulationTooLong,
-} from '../../service/simulate/port.ts'
+} from '../../features/simulation/port.ts'
 import type { Log } from '../loops/health.ts'
 import { createThreadPool, type PoolBounds } from './pool.ts'
 
-/** The threads that a node computes in beside its own. */
+/** The computation threads of a node. */
 export interface NodeThreads {
   readonly ports: Pick<Ports, 'simulations' | 'computations'>
   readonly close: () => Promise<void>
 }
 
-/** Sources have no file that a thread could begin with, and everybody knows; in a program that was bundled it is missed. */
+/**
+ * Opens the pools of a node. Running from sources has no thread modules, which is expected; a bundled program without
+ * them logs a warning.
+ */
 export function openThreads(log: Log, isFromSource = IS_FROM_SOURCE): NodeThreads {
   const [simulations, computations] = [openSimulations() ?? undefined, openComputations() ?? undefined]
   if (!isFromSource && (simulations === undefined || computations === undefined))
     log({
       level: 'warn',
       message:
-        'The modules of threads are missing beside this program: simulations, previews and forecasts block its main thread',
-      facts: { expected: ['engine/simulation-thread.js', 'engine/computation-thread.js'] },
+        'The thread modules are missing next to this program; simulations, previews and forecasts block its main thread',
+      facts: { expected: ['engine/threads/simulation-thread.js', 'engine/threads/computation-thread.js'] },
     })
   return {
     ports: { simulations, computations },
@@ -46,20 +49,20 @@ export function openThreads(log: Log, isFromSource = IS_FROM_SOURCE): NodeThread
   }
 }
 
-/** A person waits for a preview, so that less time is given to each than to a simulation, and more may wait. */
+/** A person waits for a preview, so each gets less time than a simulation, and more of them may wait. */
 export const COMPUTE_BOUNDS: PoolBounds = {
   threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
   ...{ waiting: 16, timeLimitMs: 10_000, memoryMb: 256, idleMs: 60_000 },
 }
 
-/** Works out previews and forecasts of recurrence rules in threads of their own, one of an org at a time. */
+/** Computes previews and forecasts of recurrence rules in threads, one per org at a time. */
 export interface Computations extends ComputePort {
   readonly close: () => Promise<void>
 }
 
-/** Null in a program that is run from its sources, which has no file that a thread could begin with. */
+/** Null when running from sources, which have no thread modules. */
 function openComputations(): Computations | null {
-  const thread = threadModule('engine/computation-thread')
+  const thread = threadModule('engine/threads/computation-thread')
   return thread === null ? null : createComputations(thread)
 }
 
@@ -68,27 +71,24 @@ export const createComputations = (thread: URL, bounds: PoolBounds = COMPUTE_BOU
     ...{ what: 'A preview or forecast', busy: computeBusy, tooLong: computeTooLong, tooLarge: computeTooLarge },
   })
 
-/** What holds for a server: the engine keeps a core for itself where there is more than one. */
+/** The limits of a server: the engine keeps one core for itself where there is more than one. */
 export const SIMULATION_BOUNDS: PoolBounds = {
   threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
   ...{ waiting: 8, timeLimitMs: 120_000, memoryMb: 768, idleMs: 60_000 },
 }
 
-/** Computes simulations in threads of their own, one of an org at a time, until it is closed. */
+/** Computes simulations in threads, one per org at a time, until it is closed. */
 export interface Simulations extends SimulationPort {
   readonly close: () => Promise<void>
 }
 
-/**
- * Opens the place where a server computes simulations; null in a program that is run from its sources, which has no file
- * that a thread could begin with.
- */
+/** Null when running from sources, which have no thread modules. */
 function openSimulations(): Simulations | null {
-  const thread = threadModule('engine/simulation-thread')
+  const thread = threadModule('engine/threads/simulation-thread')
   return thread === null ? null : createSimulations(thread)
 }
 
-/** Opens the place where simulations are computed. */
+/** Opens the pool that computes simulations. */
 export const createSimulations = (thread: URL, bounds: PoolBounds = SIMULATION_BOUNDS): Simulations =>
   createThreadPool<SimulationJob, SimulationOutcome, SimulationProgress>(thread, bounds, {
     ...{ what: 'A simulation', busy: simulationBusy, tooLong: simulationTooLong, tooLarge: simulationTooLarge },

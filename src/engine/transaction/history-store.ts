@@ -1,10 +1,9 @@
 import type { OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { EndedCounts } from '../../core/run/ended-counts.ts'
-import type { TaskCounts } from '../../core/run/task-counts.ts'
-import { LOCK_SPACE, lockNumber } from '../../store/advisory-locks.ts'
+import type { EndedCounts, TaskCounts } from '../../domain/run/ended-counts.ts'
+import { LOCK_SPACE, lockNumber } from '../../platform/db/advisory-locks.ts'
 import { PRESENT } from '../../platform/db/clock.ts'
-import type { Connection, Database, Transaction } from '../../store/database.ts'
+import type { Connection, Database, Transaction } from '../../platform/db/database.ts'
 import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
 /**
@@ -12,7 +11,7 @@ import { column, columns, type RowOf, toTimestamp } from '../../platform/db/tabl
  * newest number is the org's version and stands in `org_version`. Any number but the next one is refused, so even a
  * writer that lost its lock cannot write history twice.
  */
-export interface TurnRow {
+export interface TransactionRow {
   readonly no: number
   readonly at: Instant
   readonly nodeId: string
@@ -22,10 +21,10 @@ export interface TurnRow {
 /** Kind, subject, data: a list of lists is a third smaller than a list of objects, and there is one per change. */
 export type StoredEvent = readonly [kind: string, subject: string, data: Readonly<Record<string, unknown>>]
 
-/** As they are written: those of one kind that follow each other and say the same share one entry. */
+/** The stored form: consecutive events with equal kind and data share one entry. */
 type PackedEvent = readonly [kind: string, subjects: string | readonly string[], data: StoredEvent[2]]
 
-/** The text form of events. Whoever says the same of many says it with the same object, so only that is looked at. */
+/** The text form of events. Equal data of consecutive events is the same object, so comparing references is enough. */
 export function packEvents(events: readonly StoredEvent[]): string {
   const packed: [string, string | string[], StoredEvent[2]][] = []
   for (const [kind, subject, data] of events) {
@@ -37,7 +36,7 @@ export function packEvents(events: readonly StoredEvent[]): string {
   return JSON.stringify(packed)
 }
 
-/** Events as they were before they were packed. */
+/** Parses the stored form of events. */
 export function unpackEvents(packed: unknown): readonly StoredEvent[] {
   const events: StoredEvent[] = []
   for (const [kind, subjects, data] of packed as readonly PackedEvent[])
@@ -46,57 +45,60 @@ export function unpackEvents(packed: unknown): readonly StoredEvent[] {
   return events
 }
 
-/** The org's lock. It is taken with the beginning of a transaction, so that whatever is looked at afterwards is newer. */
+/** The org's lock. It is taken when the transaction starts, so that everything read afterwards is current. */
 export const orgLock = (orgId: OrgId): readonly [number, number] => [LOCK_SPACE.org, lockNumber(orgId)]
 
-/** Where an org stands, and until when the node that asks is believed to be alive. */
-export interface Standing {
+/** The org's version, the database's time, and the lease of the asking node. */
+export interface VersionAndLease {
   readonly now: Instant
-  /** The number of the newest turn; 0 before the first. */
+  /** The number of the newest transaction; 0 before the first. */
   readonly version: number
-  /** When the newest turn was written; null before the first. */
+  /** The time of the newest transaction; null before the first. */
   readonly at: Instant | null
-  /** The node that wrote the newest turn; null before the first. */
+  /** The node that wrote the newest transaction; null before the first. */
   readonly writer: string | null
   readonly leaseUntil: Instant | null
 }
 
-const newest = columns({
+const newestColumns = columns({
   no: column.bigint<number | null>(),
   at: column.instant<Instant | null>(),
   node_id: column.text<string | null>(),
 })
 /** The same for many orgs. */
-export const newestOfOrgs = columns({ org_id: column.text<OrgId>(), ...newest.definitions })
-const standings = columns({
+export const newestOfOrgsColumns = columns({ org_id: column.text<OrgId>(), ...newestColumns.definitions })
+const versionAndLeaseColumns = columns({
   now: column.instant(PRESENT),
-  ...newest.definitions,
+  ...newestColumns.definitions,
   lease_until: column.instant<Instant | null>('(select lease_until from node where id = $2)'),
 })
 
-const LOAD_STANDING = `select ${standings.of('v')}
+const LOAD_VERSION_AND_LEASE = `select ${versionAndLeaseColumns.of('v')}
   from (select) one left join org_version v on v.org_id = $1`
 
-/** The org's version and the present, under the lock. */
-export async function loadStanding(
+/** Reads the org's version and the database's time, under the lock. */
+export async function loadVersionAndLease(
   tx: Transaction,
-  asked: { readonly orgId: OrgId; readonly nodeId: string },
-): Promise<Standing> {
-  const row = standings.only(await tx.query(LOAD_STANDING, [asked.orgId, asked.nodeId]))
+  query: { readonly orgId: OrgId; readonly nodeId: string },
+): Promise<VersionAndLease> {
+  const row = versionAndLeaseColumns.only(await tx.query(LOAD_VERSION_AND_LEASE, [query.orgId, query.nodeId]))
   return { now: row.now, ...versionOf(row), leaseUntil: row.lease_until }
 }
 
-/** Which turn of an org is the newest. The number alone may be written twice, after a failover that lost the last turns. */
-export type OrgVersion = Pick<Standing, 'version' | 'at' | 'writer'>
+/**
+ * Identifies the newest transaction of an org. The number alone may be written twice, after a failover that lost the
+ * last transactions.
+ */
+export type OrgVersion = Pick<VersionAndLease, 'version' | 'at' | 'writer'>
 
-export const versionOf = (row: RowOf<typeof newest> | undefined): OrgVersion => ({
+export const versionOf = (row: RowOf<typeof newestColumns> | undefined): OrgVersion => ({
   version: row?.no ?? 0,
   at: row?.at ?? null,
   writer: row?.node_id ?? null,
 })
 
-/** The parameters of a turn in a statement that writes it. */
-interface TurnParameters {
+/** The parameters of the history row in a statement that writes it. */
+interface HistoryParameters {
   readonly org: string
   readonly no: string
   readonly at: string
@@ -104,112 +106,124 @@ interface TurnParameters {
 }
 
 /**
- * What a statement begins with that writes a turn: it takes the org from the version before to this one. The trigger of
- * `turn` knows it by its first words and leaves the version to it.
+ * The first words of a statement that writes a history row: they advance the org's version to this number. The trigger
+ * of `turn` recognizes them and then leaves the version alone.
  */
-export const versionStep = ({ org, no, at, node }: TurnParameters): string =>
+export const versionStep = ({ org, no, at, node }: HistoryParameters): string =>
   `with version as (update org_version set no = ${no}::bigint, at = ${at}::timestamptz, node_id = ${node}
      where org_id = ${org} and no = ${no}::bigint - 1 returning 1)`
 
-/** Whether the turn may be written. When its number is not the next one, the statement fails on `turn_pkey`. */
-export const isNextTurn = ({ org, no, at, node }: TurnParameters): string =>
+/** Whether the row may be written. When its number is not the next one, the statement fails on `turn_pkey`. */
+export const isNextTransaction = ({ org, no, at, node }: HistoryParameters): string =>
   `case when exists (select from version) then true
         else begin_history(${org}, ${no}::bigint, ${at}::timestamptz, ${node}) end`
 
-const TURN = { org: '$1', no: '$2', at: '$3', node: '$4' }
+const HISTORY_PARAMETERS = { org: '$1', no: '$2', at: '$3', node: '$4' }
 
-const INSERT_TURN = `${versionStep(TURN)}
+const INSERT_HISTORY = `${versionStep(HISTORY_PARAMETERS)}
   insert into turn (org_id, no, at, node_id, events, ended, tasks)
-  select $1, $2::bigint, $3::timestamptz, $4, $5::json, $6::jsonb, $7::jsonb where ${isNextTurn(TURN)}`
+  select $1, $2::bigint, $3::timestamptz, $4, $5::json, $6::jsonb, $7::jsonb where ${isNextTransaction(HISTORY_PARAMETERS)}`
 
-/** Writes the present turn into the org's history, with how the runs ended that ended in it. */
-export function insertTurn(
+/** Writes the present transaction into the org's history, with the counts of runs that ended in it. */
+export function insertTransaction(
   tx: Transaction,
   orgId: OrgId,
-  turn: TurnRow & { readonly ended?: EndedCounts | null; readonly tasks?: TaskCounts | null },
+  transaction: TransactionRow & { readonly ended?: EndedCounts | null; readonly tasks?: TaskCounts | null },
 ): void {
-  const { ended = null, tasks = null } = turn
-  tx.send(INSERT_TURN, [
+  const { ended = null, tasks = null } = transaction
+  tx.send(INSERT_HISTORY, [
     orgId,
-    turn.no,
-    toTimestamp(turn.at),
-    turn.nodeId,
-    packEvents(turn.events),
+    transaction.no,
+    toTimestamp(transaction.at),
+    transaction.nodeId,
+    packEvents(transaction.events),
     ended === null ? null : JSON.stringify(ended),
     tasks === null ? null : JSON.stringify(tasks),
   ])
 }
 
-const turns = columns({ no: column.bigint(), at: column.instant(), node_id: column.text(), events: column.json() })
+const historyColumns = columns({
+  no: column.bigint(),
+  at: column.instant(),
+  node_id: column.text(),
+  events: column.json(),
+})
 
 /**
- * The turns of an org after a number, oldest first. With the time of the turn of that number, or an earlier one, as
- * `since` only the hours from there on are looked at.
+ * The transactions of an org after a number, oldest first. `since` is the time of that transaction, or earlier; it
+ * limits the partitions that are read.
  */
-export async function loadTurnsAfter(
+export async function loadTransactionsAfter(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly after: number; readonly limit: number; readonly since?: Instant | null },
-): Promise<readonly TurnRow[]> {
-  const since = asked.since ?? null
+  query: { readonly orgId: OrgId; readonly after: number; readonly limit: number; readonly since?: Instant | null },
+): Promise<readonly TransactionRow[]> {
+  const since = query.since ?? null
   const rows = await connection.query(
-    `select ${turns.list} from turn where org_id = $1 and no > $2
+    `select ${historyColumns.list} from turn where org_id = $1 and no > $2
        ${since === null ? '' : 'and at >= $4::timestamptz'} order by no limit $3`,
-    [asked.orgId, asked.after, asked.limit, ...(since === null ? [] : [toTimestamp(since)])],
+    [query.orgId, query.after, query.limit, ...(since === null ? [] : [toTimestamp(since)])],
   )
-  return turns
+  return historyColumns
     .read(rows)
     .map(({ no, at, node_id: nodeId, events }) => ({ no, at, nodeId, events: unpackEvents(events) }))
 }
 
-const writers = columns({ nodeId: column.text(), at: column.instant() })
+const writerColumns = columns({ nodeId: column.text(), at: column.instant() })
 
-/** Who wrote the turn of this number, or null when nobody has. Ask under the lock: then the answer is final. */
-export async function loadTurnWriter(
+/** The writer of the transaction with this number, or null. Under the lock the answer is final. */
+export async function loadTransactionWriter(
   tx: Transaction,
-  asked: { readonly orgId: OrgId; readonly no: number },
-): Promise<RowOf<typeof writers> | null> {
-  const rows = await tx.query(`select ${writers.list} from turn where org_id = $1 and no = $2`, [asked.orgId, asked.no])
-  return writers.first(rows) ?? null
+  query: { readonly orgId: OrgId; readonly no: number },
+): Promise<RowOf<typeof writerColumns> | null> {
+  const rows = await tx.query(`select ${writerColumns.list} from turn where org_id = $1 and no = $2`, [
+    query.orgId,
+    query.no,
+  ])
+  return writerColumns.first(rows) ?? null
 }
 
-/** The version of an org: its newest turn. */
+/** The version of an org: its newest transaction. */
 export async function loadVersion(connection: Connection, orgId: OrgId): Promise<OrgVersion> {
   return versionOf(
-    newest.first(await connection.query(`select ${newest.list} from org_version where org_id = $1`, [orgId])),
+    newestColumns.first(
+      await connection.query(`select ${newestColumns.list} from org_version where org_id = $1`, [orgId]),
+    ),
   )
 }
 
-const versions = columns({ id: column.text<OrgId>('o.id'), version: column.bigint('coalesce(v.no, 0)') })
+const versionColumns = columns({ id: column.text<OrgId>('o.id'), version: column.bigint('coalesce(v.no, 0)') })
 
 /** The version of every org. */
 export async function loadVersions(connection: Connection): Promise<ReadonlyMap<OrgId, number>> {
   const rows = await connection.query(
-    `select ${versions.list} from org o left join org_version v on v.org_id = o.id`,
+    `select ${versionColumns.list} from org o left join org_version v on v.org_id = o.id`,
     [],
   )
-  return new Map(versions.read(rows).map(({ id, version }) => [id, version]))
+  return new Map(versionColumns.read(rows).map(({ id, version }) => [id, version]))
 }
 
-/** More turns than this are not looked at: an org that is missed is found in the next look, or by the watch. */
-const MAX_CHANGES = 1_000_000
+/** Maximum number of transactions read; an org that is missed is found by the next query or by the watch loop. */
+const MAX_TRANSACTIONS_READ = 1_000_000
 
-/** The orgs that have turns from this time on, with their versions. What it costs depends on those turns alone. */
+/**
+ * The orgs that have transactions since this time, with their versions. The cost depends on those transactions alone.
+ */
 export async function loadChangedOrgs(connection: Connection, since: Instant): Promise<ReadonlyMap<OrgId, OrgVersion>> {
   const rows = await connection.query(
-    // In the order of time, so that the index on it is used whatever statistics say.
-    `select ${newestOfOrgs.of('v')}
+    // Ordered by time, so that the index on it is used whatever statistics say.
+    `select ${newestOfOrgsColumns.of('v')}
        from (select distinct org_id
                from (select org_id from turn where at >= $1::timestamptz order by at limit $2) fresh) changed
        join org_version v on v.org_id = changed.org_id`,
-    [toTimestamp(since), MAX_CHANGES],
+    [toTimestamp(since), MAX_TRANSACTIONS_READ],
   )
-  return new Map(newestOfOrgs.read(rows).map((row) => [row.org_id, versionOf(row)]))
+  return new Map(newestOfOrgsColumns.read(rows).map((row) => [row.org_id, versionOf(row)]))
 }
 
-const orgs = columns({ orgId: column.text<OrgId>() })
-const firstTurns = columns({ no: column.bigint<number | null>('min(no)') })
+const orgColumns = columns({ orgId: column.text<OrgId>() })
+const firstNumberColumns = columns({ no: column.bigint<number | null>('min(no)') })
 
-/** Orgs that have pending runs, by id, from the one after `after` on. Skips from org to org, however many runs each has. */
+/** Orgs that have pending runs, by id, starting after `after`. Skips from org to org, however many runs each has. */
 export async function loadPendingOrgs(
   connection: Connection,
   page: { readonly after: string; readonly limit: number },
@@ -220,52 +234,53 @@ export async function loadPendingOrgs(
        union all
        select (select p.org_id from pending p where p.org_id > f.org_id order by p.org_id limit 1)
          from found f where f.org_id is not null)
-     select ${orgs.list} from found where org_id is not null limit $2`,
+     select ${orgColumns.list} from found where org_id is not null limit $2`,
     [page.after, page.limit],
   )
-  return orgs.read(rows).map(({ orgId }) => orgId)
+  return orgColumns.read(rows).map(({ orgId }) => orgId)
 }
 
-/** Those of the orgs that have pending runs. */
+/** The orgs of the list that have pending runs. */
 export async function loadOrgsWithPending(connection: Connection, ids: readonly OrgId[]): Promise<ReadonlySet<OrgId>> {
   const rows = await connection.query(
-    `select ${orgs.of('o')} from unnest($1::text[]) as o (org_id)
+    `select ${orgColumns.of('o')} from unnest($1::text[]) as o (org_id)
       where exists (select 1 from pending p where p.org_id = o.org_id)`,
     [ids],
   )
-  return new Set(orgs.read(rows).map(({ orgId }) => orgId))
+  return new Set(orgColumns.read(rows).map(({ orgId }) => orgId))
 }
 
-/** The versions of some orgs, also of those without a turn. */
+/** The versions of some orgs, also of those without a transaction. */
 export async function loadVersionsOf(
   connection: Connection,
   ids: readonly OrgId[],
 ): Promise<ReadonlyMap<OrgId, OrgVersion>> {
-  const rows = await connection.query(`select ${newestOfOrgs.list} from org_version where org_id = any($1::text[])`, [
-    ids,
-  ])
-  const found = new Map(newestOfOrgs.read(rows).map((row) => [row.org_id, row]))
+  const rows = await connection.query(
+    `select ${newestOfOrgsColumns.list} from org_version where org_id = any($1::text[])`,
+    [ids],
+  )
+  const found = new Map(newestOfOrgsColumns.read(rows).map((row) => [row.org_id, row]))
   return new Map(ids.map((id) => [id, versionOf(found.get(id))]))
 }
 
-/** The number of an org's first turn from a time on, or null when there is none. */
-export async function loadFirstTurnSince(
+/** The number of an org's first transaction since a time, or null. */
+export async function loadFirstTransactionSince(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly since: Instant },
+  query: { readonly orgId: OrgId; readonly since: Instant },
 ): Promise<number | null> {
   const rows = await connection.query(
-    `select ${firstTurns.list} from turn where org_id = $1 and at >= $2::timestamptz`,
-    [asked.orgId, toTimestamp(asked.since)],
+    `select ${firstNumberColumns.list} from turn where org_id = $1 and at >= $2::timestamptz`,
+    [query.orgId, toTimestamp(query.since)],
   )
-  return firstTurns.only(rows).no
+  return firstNumberColumns.only(rows).no
 }
 
-/** Tells other nodes something on a channel, outside of any transaction. */
+/** Notifies other nodes on a channel, outside of any transaction. */
 export async function notifyAll(connection: Connection, channel: string, payloads: readonly string[]): Promise<void> {
   await connection.query('select pg_notify($1, payload) from unnest($2::text[]) as payload', [channel, payloads])
 }
 
-/** Reads in one snapshot: all that is read is the record as it was at one time, whatever is written meanwhile. */
+/** Reads in one snapshot: all rows are as of one time, whatever is written meanwhile. */
 export const inSnapshot = <Answer>(
   database: Pick<Database, 'transaction'>,
   read: (tx: Transaction) => Promise<Answer>,

@@ -1,41 +1,41 @@
-import { readJson, type ReadJson } from '../../core/json.ts'
+import { parseJsonText, type JsonResult } from '../../domain/json.ts'
 
-/** What a server counted. */
+/** The token usage that a server reported. */
 export interface CountedTokens {
   readonly input: number
   readonly output: number
-  /** In whole money; null: it does not say. */
+  /** In whole money; null when not reported. */
   readonly cost: number | null
 }
 
-/** What a server says went wrong. */
-export interface SaidError {
+/** An error that a server reported. */
+export interface ServerError {
   readonly message: string
-  /** As an HTTP status, if it names one. */
+  /** The HTTP status, if it names one. */
   readonly status: number | null
 }
 
-/** An answer, as far as it has come. */
+/** An answer in progress. */
 export interface Completion {
-  /** Takes one piece: the data of an event, or the whole of an answer that came at once. */
-  readonly take: (data: string, event?: string) => void
-  /** Tells the words that have come since the last time. */
-  readonly tell: () => void
-  readonly refuse: () => void
+  /** Adds one piece: the data of an event, or a whole non-streamed answer. */
+  readonly add: (data: string, event?: string) => void
+  /** Passes on the text received since the last call. */
+  readonly flush: () => void
+  readonly markTooLarge: () => void
   readonly text: () => string
   readonly bytes: () => number
   readonly usage: () => CountedTokens | null
-  /** Why the model stopped, in the server's word; null: it has not said. */
+  /** The server's finish reason; null when not reported yet. */
   readonly finish: () => string | null
-  /** Nothing more comes, or nothing that would count. */
+  /** Whether nothing more that counts is expected. */
   readonly isOver: () => boolean
-  /** It was said that this is all. */
+  /** Whether the server marked the end. */
   readonly isWhole: () => boolean
-  readonly error: () => SaidError | null
-  /** What cannot be understood; null: everything could. */
+  readonly error: () => ServerError | null
+  /** What could not be parsed; null: nothing. */
   readonly flaw: () => string | null
   readonly isTooLarge: () => boolean
-  /** The model wants something carried out instead of saying something. */
+  /** Whether the model requested a tool call. */
   readonly wantsTools: () => boolean
 }
 
@@ -45,8 +45,8 @@ const isObject = (value: unknown): value is Fields =>
 
 const DONE = '[DONE]'
 
-/** Whether a text is complete by itself. */
-export function completionsIn(data: string): boolean {
+/** Whether a data line is complete by itself. */
+export function isCompleteData(data: string): boolean {
   if (data.trim() === DONE) return true
   try {
     JSON.parse(data)
@@ -56,79 +56,79 @@ export function completionsIn(data: string): boolean {
   }
 }
 
-/** Whether a text ends with the first half of a character whose second half is still to come. */
+/** Whether a text ends with a high surrogate whose low surrogate is still to come. */
 const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800
 
-/** With the flag `u` a whole pair is one character, so this finds halves only; no row could hold one. */
+/** With the flag `u` this matches only unpaired surrogates, which the database cannot store. */
 const HALF_CHARACTER = /\p{Surrogate}/gu
 
-/** Begins an answer. `said` is told its words as they come, never half a character. */
-export function createCompletion(said: (words: string) => void): Completion {
-  // Pieces and not one text that grows: there are answers of a hundred thousand pieces.
+/** Creates an empty answer. `said` receives its text as it arrives, never half a character. */
+export function createCompletion(onText: (words: string) => void): Completion {
+  // An array of pieces instead of a growing string, because answers can have a hundred thousand pieces.
   const pieces: string[] = []
-  let [untold, bytes] = ['', 0]
+  let [unsent, bytes] = ['', 0]
   let usage: CountedTokens | null = null
   let finish: string | null = null
-  let error: SaidError | null = null
+  let error: ServerError | null = null
   let flaw: string | null = null
   let [isDone, isTooLarge, wantsTools] = [false, false, false]
-  const takeChoice = (choice: Fields): void => {
+  const addChoice = (choice: Fields): void => {
     const piece = isObject(choice['delta']) ? choice['delta'] : choice['message']
     if (isObject(piece)) {
-      const words = wordsIn(piece['content'])
+      const words = contentText(piece['content'])
       if (words !== '') pieces.push(words)
-      untold += words
+      unsent += words
       bytes += Buffer.byteLength(words)
       const calls = piece['tool_calls'] ?? piece['function_call']
       wantsTools ||= Array.isArray(calls) ? calls.length > 0 : isObject(calls)
     }
     if (typeof choice['finish_reason'] === 'string') finish = choice['finish_reason']
   }
-  const takeObject = (piece: unknown, event: string): void => {
-    if (!isObject(piece)) flaw ??= 'the answer has JSON in it that is no object'
+  const addObject = (piece: unknown, event: string): void => {
+    if (!isObject(piece)) flaw ??= 'the answer contains JSON that is not an object'
     else if (event === 'error' || (piece['error'] ?? null) !== null) error = errorIn(piece['error'] ?? piece)
     else {
       const choice: unknown = Array.isArray(piece['choices']) ? piece['choices'].find(isFirst) : undefined
-      if (isObject(choice)) takeChoice(choice)
+      if (isObject(choice)) addChoice(choice)
       usage = usageIn(piece['usage']) ?? usage
     }
   }
   const whole = (): string => pieces.join('').replaceAll(HALF_CHARACTER, '\uFFFD')
   return {
-    take: (data, event = '') => {
+    add: (data, event = '') => {
       if (data.trim() === DONE) isDone = true
       else if (!isDone && error === null) {
-        const read = parse(data)
+        const read = parsePiece(data)
         if ('flaw' in read) flaw ??= read.flaw
-        else takeObject(read.value, event)
+        else addObject(read.value, event)
       }
     },
-    tell: () => {
-      const end = endsInHalf(untold) ? untold.length - 1 : untold.length
-      if (end > 0) said(untold.slice(0, end).replaceAll(HALF_CHARACTER, '\uFFFD'))
-      untold = untold.slice(end)
+    flush: () => {
+      const end = endsInHalf(unsent) ? unsent.length - 1 : unsent.length
+      if (end > 0) onText(unsent.slice(0, end).replaceAll(HALF_CHARACTER, '\uFFFD'))
+      unsent = unsent.slice(end)
     },
-    refuse: () => {
+    markTooLarge: () => {
       isTooLarge = true
     },
     ...{ text: whole, bytes: () => bytes, usage: () => usage, finish: () => finish, error: () => error },
-    // Behind the end and the count there is nothing more to come, also from those who never say so.
+    // After finish reason and usage nothing more is expected, also from servers that never send an end marker.
     isOver: () => isDone || error !== null || flaw !== null || (finish !== null && usage !== null),
     isWhole: () => isDone || finish !== null,
     ...{ flaw: () => flaw, isTooLarge: () => isTooLarge, wantsTools: () => wantsTools },
   }
 }
 
-/** Several answers are never asked for; should some come, the first is the answer. */
+/** Only one choice is ever requested; if there are several, the first counts. */
 const isFirst = (choice: unknown): boolean => isObject(choice) && (choice['index'] ?? 0) === 0
 
-function parse(data: string): ReadJson {
-  const read = readJson(data)
-  return 'flaw' in read ? { flaw: `the answer has a piece in it that is no JSON: ${read.flaw}` } : read
+function parsePiece(data: string): JsonResult {
+  const read = parseJsonText(data)
+  return 'flaw' in read ? { flaw: `the answer contains a piece that is not valid JSON: ${read.flaw}` } : read
 }
 
-/** Words are a text, or a list of parts some of which are texts. */
-function wordsIn(content: unknown): string {
+/** The content is a text, or a list of parts of which some are texts. */
+function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content
@@ -136,15 +136,15 @@ function wordsIn(content: unknown): string {
     .join('')
 }
 
-/** What a server says about a failure, in whichever of the usual shapes. */
-export function errorIn(error: unknown): SaidError {
+/** Reads an error object in any of the usual shapes. */
+export function errorIn(error: unknown): ServerError {
   if (!isObject(error)) return { message: typeof error === 'string' ? error : JSON.stringify(error), status: null }
   const message = [error['message'], error['detail'], error['error']].find((one) => typeof one === 'string')
   const status = [error['status'], error['code']].map(numberIn).find((one) => Number.isInteger(one) && one >= 300)
   return { message: message ?? JSON.stringify(error), status: status !== undefined && status < 600 ? status : null }
 }
 
-/** Not everything that JSON can hold can be made a number without harm. */
+/** Converts only strings and numbers, because Number() throws for some other values. */
 const numberIn = (value: unknown): number =>
   typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 

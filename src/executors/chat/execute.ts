@@ -1,50 +1,63 @@
-import { amountsStated } from '../../core/budget/amounts.ts'
+import { amountsStated } from '../../domain/budget/amounts.ts'
 import { completionsUrl, type ChatOptions } from './options.ts'
 import { conversationOf, type Conversation } from './conversation.ts'
-import { roomFor } from '../../core/chat/tokens.ts'
+import { maxConversationTokens } from '../../domain/input-fields.ts'
 import { CHAT } from './kind.ts'
 import { fillJson, fillText, type TemplateValues } from '../template.ts'
 import { createStreamMask } from '../../domain/secret/mask.ts'
-import { runOfSession } from '../../core/session/run-session.ts'
-import type { AnswerHeaders, OutboundAnswer, TakePortion } from '../../outbound/request.ts'
-import type { Outbound } from '../../outbound/send.ts'
+import { runOfSession } from '../../domain/session/session.ts'
+import type { ResponseHeaders, OutboundResponse, ReceiveChunk } from '../../platform/outbound/request.ts'
+import type { Outbound } from '../../platform/outbound/send.ts'
 import { createCompletion, type Completion } from './completion.ts'
-import { createChatStream } from './stream.ts'
-import { isTooLong, reportOfCompletion, reportOfRefusal, saidSoFar, type Asked, type ChatAgent } from './answer.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from '../executor.ts'
-import { failure, reportOfSilence } from '../http/answer.ts'
-import { asHeader, exposeFor, LARGEST_ANSWER, valuesOf } from '../http/execute.ts'
-import type { Past, Perform } from '../host.ts'
-import { traceparentOf } from '../traceparent.ts'
+import {
+  type ModelRequest,
+  type ChatAgent,
+  createChatStream,
+  isTooLong,
+  reportOfCompletion,
+  reportOfRefusal,
+  partialReport,
+} from './answer.ts'
+import {
+  type Attempt,
+  type AttemptContext,
+  type AttemptReport,
+  type Executor,
+  type ExposedSecrets,
+  traceparentOf,
+} from '../executor.ts'
+import { failureReport, reportOfFailedRequest } from '../http/answer.ts'
+import { asHeader, openSecretsFor, MAX_AGENT_ANSWER_BYTES, templateValuesOf } from '../http/execute.ts'
+import type { SessionHistory, CreateExecutor } from '../host.ts'
 
 export interface ChatExecutorOptions {
   readonly send: Outbound['send']
-  /** The model of an attempt; null: there is no such agent any more. */
+  /** The model agent of an attempt; null when it no longer exists. */
   readonly agentOf: (attempt: Attempt) => Promise<ChatAgent | null>
-  /** The conversation before this attempt, of about so many tokens at most. */
-  readonly pastOf: (attempt: Attempt, mostTokens: number) => Promise<Past>
+  /** The conversation before this attempt, of about `mostTokens` tokens at most. */
+  readonly historyOf: (attempt: Attempt, maxTokens: number) => Promise<SessionHistory>
 }
 
-/** Asks a model behind an OpenAI-compatible server, and shows its words as they come. */
+/** The executor for models behind an OpenAI-compatible server; it streams the answer as progress. */
 export const createChatExecutor =
   (ports: ChatExecutorOptions): Executor =>
   async (attempt, context) => {
     const agent = await ports.agentOf(attempt)
     if (agent === null)
-      return failure('executor_offline', `agent ${attempt.agentId} is gone, so nobody knows whom to ask`, {
+      return failureReport('executor_offline', `agent ${attempt.agentId} no longer exists`, {
         retryable: false,
       })
-    const past = await readPast(ports, attempt, agent)
+    const past = await loadHistory(ports, attempt, agent)
     if (context.signal.aborted) return { outcome: { kind: 'stopped' } }
     const url = completionsUrl(agent.options)
     const { api_key: key, headers, body } = agent.options
     const carried = key === null ? headers : { ...headers, authorization: key }
-    const exposed = (await exposeFor({ headers: carried, body }, url, context)) ?? NOTHING_EXPOSED
-    if (!exposed.ok) return failure('secret_refused', exposed.message)
-    const values = { ...valuesOf(attempt), secrets: exposed.values }
-    for (let room = roomOf(agent); ;) {
-      const conversation = converse(attempt, { agent, past, room })
-      const { report, isTooLong: wasTooLong } = await ask(ports.send, context, {
+    const exposed = (await openSecretsFor({ headers: carried, body }, url, context)) ?? NOTHING_EXPOSED
+    if (!exposed.ok) return failureReport('secret_refused', exposed.message)
+    const values = { ...templateValuesOf(attempt), secrets: exposed.values }
+    for (let room = maxInputTokens(agent); ;) {
+      const conversation = buildConversation(attempt, { agent, past, room })
+      const { report, isTooLong: wasTooLong } = await sendChatRequest(ports.send, context, {
         ...{ agent, tokens: conversation.tokens, url, secrets: Object.values(exposed.values) },
         headers: headersOf(attempt, agent.options, values),
         body: JSON.stringify({
@@ -53,36 +66,42 @@ export const createChatExecutor =
         }),
       })
       if (!wasTooLong || conversation.kept === 0) return report
-      // Tokens are guessed, and windows are smaller than people say: with less of its past the message may still be answered.
+      // Token counts are estimates, and real context windows can be smaller than configured: with less history the
+      // request may still succeed.
       room = Math.floor(conversation.tokens / 2)
     }
   }
 
-/** Asks the models of a process. */
-export const performChat: Perform = (host) => createChatExecutor({ ...host, agentOf: host.agentOf(CHAT) })
+/** Creates the chat executor of a process. */
+export const createChatExecutorFor: CreateExecutor = (host) =>
+  createChatExecutor({ ...host, agentOf: host.agentOf(CHAT) })
 
 const NOTHING_EXPOSED: ExposedSecrets = { ok: true, values: {} }
 
-const NO_PAST: Past = { sender: null, retryOf: null, exchanges: [] }
+const EMPTY_HISTORY: SessionHistory = { sender: null, retryOf: null, exchanges: [] }
 
-const roomOf = ({ options, contextWindow }: ChatAgent): number => roomFor(contextWindow, options.max_tokens)
+const maxInputTokens = ({ options, contextWindow }: ChatAgent): number =>
+  maxConversationTokens(contextWindow, options.max_tokens)
 
-/** The past of the session, unless there is none or it is not wanted. */
-async function readPast({ pastOf }: ChatExecutorOptions, attempt: Attempt, agent: ChatAgent): Promise<Past> {
+/** The history of the session, unless there is none or it is not wanted. */
+async function loadHistory(
+  { historyOf }: ChatExecutorOptions,
+  attempt: Attempt,
+  agent: ChatAgent,
+): Promise<SessionHistory> {
   const { sessionKey, runId } = attempt
-  // A session of its own begins with the run: there is nothing to read.
+  // A session of the run's own starts with the run, so it has no history.
   const hasPast = sessionKey !== null && runOfSession(sessionKey)?.runId !== runId
-  return hasPast && agent.options.history ? pastOf(attempt, roomOf(agent)) : NO_PAST
+  return hasPast && agent.options.history ? historyOf(attempt, maxInputTokens(agent)) : EMPTY_HISTORY
 }
 
-/** What the model is told. */
-function converse(
+function buildConversation(
   { payload }: Attempt,
-  { agent, past, room }: { readonly agent: ChatAgent; readonly past: Past; readonly room: number },
+  { agent, past, room }: { readonly agent: ChatAgent; readonly past: SessionHistory; readonly room: number },
 ): Conversation {
   const { sender, retryOf, exchanges } = past
   const { system_prompt: systemPrompt } = agent.options
-  return conversationOf({ systemPrompt, past: exchanges, newest: { payload, sender, retryOf }, room })
+  return conversationOf({ systemPrompt, past: exchanges, newest: { payload, sender, retryOf }, maxTokens: room })
 }
 
 function headersOf(attempt: Attempt, options: ChatOptions, values: TemplateValues): Readonly<Record<string, string>> {
@@ -103,7 +122,7 @@ function headersOf(attempt: Attempt, options: ChatOptions, values: TemplateValue
 function bodyOf(options: ChatOptions, { messages }: Conversation, values: TemplateValues): object {
   const { model, temperature, max_tokens, stream } = options
   const own = fillJson(options.body, values) as Readonly<Record<string, unknown>>
-  // What a server counts comes at the end of a stream, and only to whoever asks for it. Null leaves it out.
+  // Servers report the usage of a stream only when asked to; null leaves the option out.
   const { stream_options: said = { include_usage: true }, ...rest } = own
   return {
     ...{ model, messages },
@@ -115,8 +134,8 @@ function bodyOf(options: ChatOptions, { messages }: Conversation, values: Templa
 }
 
 /**
- * How long the answer may be where the run states it, which lowers what the agent says and never raises it. A server that
- * has `max_completion_tokens` in its agent's body refuses `max_tokens` beside it.
+ * The output limit that the run states, which can only lower the agent's. A server whose agent sets
+ * `max_completion_tokens` in its body refuses `max_tokens` beside it.
  */
 function limitOf(
   { payload }: Attempt,
@@ -127,70 +146,75 @@ function limitOf(
   if (stated === null || stated === 0) return {}
   const newer = options.body['max_completion_tokens']
   const own = newer ?? options.max_tokens
-  // More than the window has left is refused by servers, whatever the run may use in all.
+  // Servers refuse a limit above the rest of the context window, whatever the run may use in total.
   const left = contextWindow === null ? stated : Math.max(1, contextWindow - tokens)
   const limit = Math.min(stated, typeof own === 'number' ? own : left)
   return newer === undefined ? { max_tokens: limit } : { max_completion_tokens: limit }
 }
 
-interface Question extends Asked {
+interface ChatRequest extends ModelRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** What must not be seen, not even in pieces. */
+  /** Secrets that must not appear in the progress, not even split. */
   readonly secrets: readonly string[]
 }
 
-interface Asking {
+interface ChatResponse {
   readonly report: AttemptReport
-  /** The server takes less than it was sent. */
+  /** Whether the server refused the request as too long. */
   readonly isTooLong: boolean
 }
 
-async function ask(send: Outbound['send'], context: AttemptContext, question: Question): Promise<Asking> {
+async function sendChatRequest(
+  send: Outbound['send'],
+  context: AttemptContext,
+  question: ChatRequest,
+): Promise<ChatResponse> {
   const { url, headers, body, agent, secrets } = question
   const mask = createStreamMask(secrets)
-  const say = (words: string): void => {
+  const publish = (words: string): void => {
     if (words !== '') context.progress(words)
   }
   let streamed: Completion | null = null
-  const take = (answer: { readonly status: number; readonly headers: AnswerHeaders }): TakePortion | null => {
+  const take = (answer: { readonly status: number; readonly headers: ResponseHeaders }): ReceiveChunk | null => {
     if (!isStream(answer)) return null
-    const stream = createChatStream((words) => say(mask.push(words)))
+    const stream = createChatStream((words) => publish(mask.push(words)))
     streamed = stream.completion
     return stream.take
   }
   const answer = await send({
-    ...{ url, method: 'POST', headers, body, take, signal: context.signal, maxBytes: LARGEST_ANSWER },
-    ...{ purpose: 'agent', ...(secrets.length === 0 ? {} : { bound: true }) },
+    ...{ url, method: 'POST', headers, body, receive: take, signal: context.signal, maxBytes: MAX_AGENT_ANSWER_BYTES },
+    ...{ purpose: 'agent', ...(secrets.length === 0 ? {} : { sameOriginOnly: true }) },
   })
   const completion = streamed as Completion | null
-  const plain = (report: AttemptReport): Asking => ({ report, isTooLong: false })
-  if (answer.kind !== 'answered') return plain({ ...reportOfSilence(answer), ...saidSoFar(completion, question) })
+  const plain = (report: AttemptReport): ChatResponse => ({ report, isTooLong: false })
+  if (answer.kind !== 'answered')
+    return plain({ ...reportOfFailedRequest(answer), ...partialReport(completion, question) })
   if (completion !== null) {
-    say(mask.end())
+    publish(mask.end())
     return plain(reportOfCompletion(completion, question))
   }
   const report = reportOfWhole(answer, question, agent.options)
   return { report, isTooLong: isTooLong(answer.status, answer.body.toString('utf8')) }
 }
 
-const isStream = ({ status, headers }: { readonly status: number; readonly headers: AnswerHeaders }): boolean =>
+const isStream = ({ status, headers }: { readonly status: number; readonly headers: ResponseHeaders }): boolean =>
   status >= 200 && status < 300 && /^text\/event-stream\b/i.test(String(headers['content-type'] ?? '').trim())
 
-/** There are servers that answer at once, whatever they are asked. */
+/** Some servers do not stream even when asked to. */
 function reportOfWhole(
-  answer: Extract<OutboundAnswer, { readonly kind: 'answered' }>,
-  asked: Asked,
+  answer: Extract<OutboundResponse, { readonly kind: 'answered' }>,
+  request: ModelRequest,
   options: ChatOptions,
 ): AttemptReport {
   const { status, headers } = answer
   const text = answer.body.toString('utf8')
   if (status < 200 || status >= 300) return reportOfRefusal({ status, headers, text }, options)
   const completion = createCompletion(() => undefined)
-  completion.take(text)
-  // An answer at once is whole by itself; one without any answer in it is something else.
+  completion.add(text)
+  // A non-streamed answer is complete; without `choices` it is not a chat completion.
   const isAnswer = completion.flaw() !== null || completion.error() !== null || /"choices"\s*:\s*\[/.test(text)
-  if (!isAnswer) return failure('malformed_answer', 'the answer is JSON, and no chat completion: it has no choices')
-  return reportOfCompletion({ ...completion, isWhole: () => true }, asked)
+  if (!isAnswer) return failureReport('malformed_answer', 'the answer is not a chat completion: it has no choices')
+  return reportOfCompletion({ ...completion, isWhole: () => true }, request)
 }

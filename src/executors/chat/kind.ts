@@ -1,23 +1,23 @@
-import { MOST_PRICE } from '../../core/chat/chat-fields.ts'
 import {
-  completionsUrl,
-  HOTTEST,
-  LONGEST_KEY,
-  LONGEST_MODEL,
-  LONGEST_PROMPT,
-  MOST_TOKENS,
-  parseChatOptions,
   type ChatOptions,
+  completionsUrl,
+  MAX_TEMPERATURE,
+  MAX_KEY_LENGTH,
+  MAX_MODEL_LENGTH,
+  MAX_SYSTEM_PROMPT_LENGTH,
+  MAX_PRICE,
+  MAX_OUTPUT_TOKENS,
+  parseChatOptions,
 } from './options.ts'
 import type { ExecutorSpec } from '../kind.ts'
 import { HEADERS_FIELD } from '../http/kind.ts'
 
-const PRICE = { input: 'number', min: 0, max: MOST_PRICE, isRequired: true } as const
+const PRICE = { input: 'number', min: 0, max: MAX_PRICE, isRequired: true } as const
 
 export const CHAT = {
   kind: 'chat',
   about:
-    'asks `model` at `base_url` (with `api_key`, `headers`, `system_prompt`, `temperature`, `max_tokens`, `stream`, `history`, `prices`, `body`)',
+    'calls `model` at `base_url` (with `api_key`, `headers`, `system_prompt`, `temperature`, `max_tokens`, `stream`, `history`, `prices`, `body`)',
   concept: 'a [model](#models) behind an OpenAI-compatible server',
   timeoutSeconds: 600,
   isInline: false,
@@ -27,13 +27,13 @@ export const CHAT = {
     return read.ok ? { url: completionsUrl(read.value), option: 'base_url' } : null
   },
   console: {
-    name: { en: 'Asks a model (chat)', zh: '询问模型（chat）' },
+    name: { en: 'Chat model (chat)', zh: '对话模型（chat）' },
     place: 'model',
     fields: [
       {
         name: 'base_url',
         input: 'code',
-        label: { en: 'Address of the model server', zh: '模型服务器地址' },
+        label: { en: 'Base URL', zh: '基础 URL' },
         example: 'https://api.openai.com/v1',
         isRequired: true,
       },
@@ -44,52 +44,52 @@ export const CHAT = {
         example: 'gpt-4o-mini',
         isRequired: true,
         min: 1,
-        max: LONGEST_MODEL,
+        max: MAX_MODEL_LENGTH,
       },
       {
         name: 'api_key',
         input: 'code',
-        label: { en: 'Key', zh: '密钥' },
+        label: { en: 'API key', zh: 'API 密钥' },
         hint: {
-          en: 'Name a secret; the key itself is never kept with the agent.',
-          zh: '请引用密钥名；密钥本身不会随智能体保存。',
+          en: 'Reference a secret; the key itself is not stored with the agent.',
+          zh: '请引用凭据；密钥本身不会随智能体保存。',
         },
         example: '{{secret:OPENAI_KEY}}',
         min: 1,
-        max: LONGEST_KEY,
+        max: MAX_KEY_LENGTH,
       },
       {
         name: 'system_prompt',
         input: 'area',
-        label: { en: 'What it is told first', zh: '系统提示' },
-        max: LONGEST_PROMPT,
+        label: { en: 'System prompt', zh: '系统提示词' },
+        max: MAX_SYSTEM_PROMPT_LENGTH,
       },
       {
         name: 'temperature',
         input: 'number',
         label: { en: 'Temperature', zh: '温度' },
         min: 0,
-        max: HOTTEST,
+        max: MAX_TEMPERATURE,
       },
       {
         name: 'max_tokens',
         input: 'number',
-        label: { en: 'Most tokens of an answer', zh: '回答的最大令牌数' },
+        label: { en: 'Max output tokens', zh: '最大输出 Token 数' },
         min: 1,
-        max: MOST_TOKENS,
+        max: MAX_OUTPUT_TOKENS,
         isWhole: true,
       },
       {
         name: 'stream',
         input: 'flag',
-        label: { en: 'Show the answer as it is written', zh: '边写边显示回答' },
+        label: { en: 'Stream the reply', zh: '流式输出' },
         usual: true,
       },
       {
         name: 'history',
         input: 'flag',
-        label: { en: 'Remember the conversation', zh: '记住对话' },
-        hint: { en: 'Sends what was said before in the session.', zh: '发送会话中之前的内容。' },
+        label: { en: 'Include session history', zh: '包含会话历史' },
+        hint: { en: 'Sends the earlier messages of the session.', zh: '发送会话中之前的消息。' },
         usual: true,
       },
       {
@@ -100,7 +100,7 @@ export const CHAT = {
           { name: 'output', ...PRICE },
         ],
         label: { en: 'Prices', zh: '价格' },
-        hint: { en: 'Money per million tokens, so that costs are counted.', zh: '每百万令牌的价格，用于计算费用。' },
+        hint: { en: 'Per million tokens; used to compute costs.', zh: '每百万 Token 的价格，用于计算费用。' },
         example: '{"input": 0.15, "output": 0.6}',
       },
       HEADERS_FIELD,
@@ -108,8 +108,8 @@ export const CHAT = {
         name: 'body',
         input: 'json',
         fields: 'any',
-        label: { en: 'More for the model server', zh: '附加字段' },
-        hint: { en: 'Fields that are sent along as they are.', zh: '原样发送给模型服务器的字段。' },
+        label: { en: 'Extra request fields', zh: '附加请求字段' },
+        hint: { en: 'Sent to the model server unchanged.', zh: '原样发送给模型服务器。' },
       },
     ],
   },

@@ -1,50 +1,126 @@
+import { type Flaw, flawed, parsed, type Parsed, parseInteger, unknownFieldsOf } from '../../domain/input.ts'
 import { addAll } from '../../domain/long-lists.ts'
-import { parseHeaders } from '../http/options.ts'
-import { templateFlaws } from '../template.ts'
-import { flawed, parsed, parseInteger, unknownFieldsOf, type Flaw, type Parsed } from '../../domain/input.ts'
 import { nearestWord } from '../../domain/nearest-word.ts'
 import { parseTarget } from '../../domain/outbound/ssrf-guard.ts'
-import { CHAT_BODY_TAKEN, parseChatBody, parsePrices, type ChatPrices } from '../../core/chat/chat-fields.ts'
+import { parseHeaders } from '../http/options.ts'
+import { templateFlaws } from '../template.ts'
 
-/** How a model behind an OpenAI-compatible server is asked, as it is kept. */
+/** The price of a million tokens, in whole money such as dollars. */
+interface ChatPrices {
+  readonly input: number
+  readonly output: number
+}
+
+/** Request fields that have options of their own. */
+const OPTION_FIELDS = ['model', 'temperature', 'max_tokens', 'stream'] as const
+/** Request fields that are not supported. */
+const UNSUPPORTED_FIELDS = ['n', 'tools', 'tool_choice', 'functions', 'function_call', 'parallel_tool_calls'] as const
+
+/** Request fields that `body` must not contain. */
+const RESERVED_BODY_FIELDS: readonly string[] = [...OPTION_FIELDS, ...UNSUPPORTED_FIELDS, 'messages']
+
+const MAX_CHAT_BODY_LENGTH = 65_536
+
+/** Reads the additional request fields. */
+function parseChatBody(field: string, value: unknown): Parsed<Readonly<Record<string, unknown>>> {
+  const allowed = 'an object with fields of a chat completion, such as {"top_p": 0.9}'
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return flawed({ field, value, message: 'must be an object', allowed })
+  if (JSON.stringify(value).length > MAX_CHAT_BODY_LENGTH)
+    return flawed({
+      field,
+      value: undefined,
+      message: 'is too long',
+      allowed: `up to ${MAX_CHAT_BODY_LENGTH} characters`,
+    })
+  const flaws = Object.entries(value).flatMap(([name, given]) => [
+    ...reservedFieldFlaws(`${field}.${name}`, name),
+    ...textsIn(given).flatMap((text) => templateFlaws(`${field}.${name}`, text, { secrets: true })),
+  ])
+  return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, unknown>>)
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+function reservedFieldFlaws(field: string, name: string): Flaw[] {
+  if (OPTION_FIELDS.some((own) => own === name))
+    return [{ field, value: undefined, message: `has an option of its own: executor.${name}` }]
+  if (name === 'messages')
+    return [{ field, value: undefined, message: 'cannot be set: Escapement fills in the conversation' }]
+  if (!UNSUPPORTED_FIELDS.some((one) => one === name)) return []
+  return [{ field, value: undefined, message: 'is not supported: a run has one text answer' }]
+}
+
+export const MAX_PRICE = 1_000_000
+
+/** Reads the prices of tokens. */
+function parsePrices(field: string, value: unknown): Parsed<ChatPrices> {
+  const allowed = 'money per million tokens, such as {"input": 0.15, "output": 0.6}'
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return flawed({ field, value, message: 'must be an object', allowed })
+  const given = value as Readonly<Record<string, unknown>>
+  const flaws: Flaw[] = Object.keys(given)
+    .filter((name) => name !== 'input' && name !== 'output')
+    .map((name) => ({ field: `${field}.${name}`, value: given[name], message: 'is not a known field', allowed }))
+  for (const name of ['input', 'output']) {
+    const price = given[name]
+    if (typeof price !== 'number' || !(price >= 0 && price <= MAX_PRICE))
+      flaws.push({
+        field: `${field}.${name}`,
+        value: price,
+        message: `must be a number from 0 to ${MAX_PRICE}`,
+        allowed,
+      })
+  }
+  return flaws.length > 0 ? flawed(flaws) : parsed({ input: Number(given['input']), output: Number(given['output']) })
+}
+
+/** The cost of tokens in millionths: a price per million tokens equals that many millionths per token. */
+export const costMicros = (prices: ChatPrices, used: { readonly input: number; readonly output: number }): number =>
+  Math.round(prices.input * used.input + prices.output * used.output)
+
+/** The stored options of a chat agent. */
 export interface ChatOptions {
   readonly kind: 'chat'
-  /** What `/chat/completions` is appended to. */
+  /** The URL that `/chat/completions` is appended to. */
   readonly base_url: string
   readonly model: string
-  /** A text with `{{secret:NAME}}` in it; null: the server asks for no key. */
+  /** A text with `{{secret:NAME}}`; null: the server needs no key. */
   readonly api_key: string | null
   readonly headers: Readonly<Record<string, string>>
   readonly system_prompt: string | null
   readonly temperature: number | null
   readonly max_tokens: number | null
-  /** Whether words are shown as they come. */
+  /** Whether the answer is streamed. */
   readonly stream: boolean
   /** Whether earlier messages of the session are sent along. */
   readonly history: boolean
   readonly prices: ChatPrices | null
-  /** What is sent beside that, as it is. */
+  /** Additional request fields, sent unchanged. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Everything that can be said about such an agent, beside its kind. */
+/** The options of a chat agent, besides its kind. */
 export const CHAT_OPTIONS = [
   ...(['base_url', 'model', 'api_key', 'headers', 'system_prompt', 'temperature', 'max_tokens', 'stream'] as const),
   ...(['history', 'prices', 'body'] as const),
 ] as const
 const FIELDS = ['kind', ...CHAT_OPTIONS] as const
 
-export const LONGEST_MODEL = 500
-export const LONGEST_PROMPT = 100_000
-export const LONGEST_KEY = 8_192
-export const MOST_TOKENS = 10_000_000
-export const HOTTEST = 2
-const BASE = 'an http or https address such as https://api.openai.com/v1'
+export const MAX_MODEL_LENGTH = 500
+export const MAX_SYSTEM_PROMPT_LENGTH = 100_000
+export const MAX_KEY_LENGTH = 8_192
+export const MAX_OUTPUT_TOKENS = 10_000_000
+export const MAX_TEMPERATURE = 2
+const BASE = 'an http or https URL such as https://api.openai.com/v1'
 const SECRET = '{{secret:NAME}}'
 
-/** Reads how a model is asked. Says everything that is wrong with it. */
+/** Reads the options of a chat agent and reports all flaws. */
 export function parseChatOptions(field: string, given: Readonly<Record<string, unknown>>): Parsed<ChatOptions> {
-  const flaws: Flaw[] = [...strangers(field, given)]
+  const flaws: Flaw[] = [...unknownChatOptionFlaws(field, given)]
   const read = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T => {
     const value = given[name] ?? undefined
     if (value === undefined) return otherwise
@@ -55,19 +131,19 @@ export function parseChatOptions(field: string, given: Readonly<Record<string, u
   }
   for (const [name, allowed] of [
     ['base_url', BASE],
-    ['model', 'the name of a model as its server knows it'],
+    ['model', 'the name of the model at its server'],
   ] as const)
     if ((given[name] ?? undefined) === undefined)
       flaws.push({ field: `${field}.${name}`, value: undefined, message: 'is missing', allowed })
   const options: ChatOptions = {
     kind: 'chat',
     base_url: read('base_url', parseBaseUrl, ''),
-    model: read('model', text(1, LONGEST_MODEL), ''),
+    model: read('model', chatTextField(1, MAX_MODEL_LENGTH), ''),
     api_key: read<string | null>('api_key', parseKey, null),
     headers: read('headers', parseHeaders, {}),
-    system_prompt: read<string | null>('system_prompt', text(0, LONGEST_PROMPT), null),
+    system_prompt: read<string | null>('system_prompt', chatTextField(0, MAX_SYSTEM_PROMPT_LENGTH), null),
     temperature: read<number | null>('temperature', parseTemperature, null),
-    max_tokens: read<number | null>('max_tokens', tokens, null),
+    max_tokens: read<number | null>('max_tokens', parseTokens, null),
     stream: read('stream', parseSwitch, true),
     history: read('history', parseSwitch, true),
     prices: read<ChatPrices | null>('prices', parsePrices, null),
@@ -76,15 +152,15 @@ export function parseChatOptions(field: string, given: Readonly<Record<string, u
   if (options.api_key !== null && Object.keys(options.headers).some((name) => name.toLowerCase() === 'authorization'))
     flaws.push({
       ...{ field: `${field}.headers.authorization`, value: undefined },
-      message: 'is made of api_key; give one of the two',
+      message: 'is set from api_key; give only one of the two',
     })
   return flaws.length > 0 ? flawed(flaws) : parsed(options)
 }
 
-function strangers(field: string, given: Readonly<Record<string, unknown>>): readonly Flaw[] {
+function unknownChatOptionFlaws(field: string, given: Readonly<Record<string, unknown>>): readonly Flaw[] {
   return unknownFieldsOf({ given, known: FIELDS, at: field }, (name) => {
     const near = nearestWord(name, FIELDS)
-    const hint = CHAT_BODY_TAKEN.includes(name) ? '' : '; what the server takes beside them goes into body'
+    const hint = RESERVED_BODY_FIELDS.includes(name) ? '' : '; put other request fields into body'
     const message = `is not a known field of a chat executor${near === null ? hint : `; did you mean ${near}?`}`
     return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
   })
@@ -93,29 +169,29 @@ function strangers(field: string, given: Readonly<Record<string, unknown>>): rea
 function parseBaseUrl(field: string, value: unknown): Parsed<string> {
   if (typeof value !== 'string') return flawed({ field, value, message: 'must be a text', allowed: BASE })
   if (value.includes('{{'))
-    return flawed({ field, value: undefined, message: 'must not have a template in it', allowed: BASE })
+    return flawed({ field, value: undefined, message: 'must not contain a template', allowed: BASE })
   const target = parseTarget(value.trim())
-  // A password must not come back in a complaint.
+  // The value is not shown, because it may contain a password.
   if (!target.ok) return flawed({ field, value: undefined, message: target.message, allowed: BASE })
   if (target.value.url.hash !== '') return flawed({ field, value, message: 'must not have a fragment', allowed: BASE })
   return parsed(value.trim())
 }
 
-/** The value is not shown: it may be somebody's key. */
+/** The value is not shown, because it may be a key. */
 function parseKey(field: string, value: unknown): Parsed<string> {
   const allowed = `a text with ${SECRET}`
-  if (typeof value !== 'string' || value === '' || value.length > LONGEST_KEY)
+  if (typeof value !== 'string' || value === '' || value.length > MAX_KEY_LENGTH)
     return flawed({ field, value: undefined, message: 'must be a text', allowed })
   if (!/\{\{\s*secret:/.test(value))
     return flawed({
       ...{ field, value: undefined, allowed },
-      message: `must name a secret and not be the key itself; put it on record first: escapement secrets set NAME --host HOST, then give ${SECRET}`,
+      message: `must reference a secret instead of containing the key; store the key with escapement secrets set NAME --host HOST, then use ${SECRET}`,
     })
   const flaws = templateFlaws(field, value, { secrets: true }).map((flaw) => ({ ...flaw, value: undefined }))
   return flaws.length > 0 ? flawed(flaws) : parsed(value)
 }
 
-const text =
+const chatTextField =
   (min: number, max: number) =>
   (field: string, value: unknown): Parsed<string> =>
     typeof value === 'string' && value.trim().length >= min && value.length <= max
@@ -123,20 +199,20 @@ const text =
       : flawed({ field, value, message: 'must be a text', allowed: `${min} to ${max} characters` })
 
 function parseTemperature(field: string, value: unknown): Parsed<number> {
-  return typeof value === 'number' && value >= 0 && value <= HOTTEST
+  return typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE
     ? parsed(value)
-    : flawed({ field, value, message: 'must be a number', allowed: `a number from 0 to ${HOTTEST}` })
+    : flawed({ field, value, message: 'must be a number', allowed: `a number from 0 to ${MAX_TEMPERATURE}` })
 }
 
-const tokens = (field: string, value: unknown): Parsed<number> =>
-  parseInteger(field, value, { min: 1, max: MOST_TOKENS })
+const parseTokens = (field: string, value: unknown): Parsed<number> =>
+  parseInteger(field, value, { min: 1, max: MAX_OUTPUT_TOKENS })
 
 const parseSwitch = (field: string, value: unknown): Parsed<boolean> =>
   typeof value === 'boolean'
     ? parsed(value)
     : flawed({ field, value, message: 'must be true or false', allowed: 'true, false' })
 
-/** Where the model is asked: the base with the one path that every such server has. */
+/** The URL of the request: the base with the standard path, unless it already ends with it. */
 export function completionsUrl({ base_url: base }: Pick<ChatOptions, 'base_url'>): string {
   const url = new URL(base)
   const path = url.pathname.replace(/\/+$/, '')

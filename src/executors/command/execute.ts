@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import type { Invitation } from '../../core/rails/invitation.ts'
+import type { AttemptApiAccess } from '../../domain/access/restrictions.ts'
 import {
   commandRefusal,
   fillArgs,
@@ -11,38 +11,37 @@ import {
 import { COMMAND } from './kind.ts'
 import { asText, fillJson } from '../template.ts'
 import { RESULT_STATUSES } from '../../domain/run/outcome.ts'
-import type { Perform } from '../host.ts'
-import { strangerOf } from './account.ts'
-import { runProcess, type ProcessEnd, type ProcessRequest } from './process.ts'
+import type { CreateExecutor } from '../host.ts'
+import { type ProcessEnd, type ProcessRequest, runProcess, unprivilegedAccount } from './process.ts'
 import { dispatchOf } from '../dispatch.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
-import { failure, readBody, reportOfAnswer, type ReadAgentResult } from '../http/answer.ts'
-import { valuesOf } from '../http/execute.ts'
+import { failureReport, readBody, reportOfAnswer, type ReadAgentResult } from '../http/answer.ts'
+import { templateValuesOf } from '../http/execute.ts'
 
 export interface CommandExecutorOptions {
-  /** How the agent of an attempt is started; null: there is no such agent any more. */
+  /** The options of an attempt's agent; null when it no longer exists. */
   readonly optionsOf: (attempt: Attempt) => Promise<CommandOptions | null>
-  /** What the operator lets agents start at this moment. */
+  /** The operator's current rules for programs. */
   readonly rules: () => CommandRules
-  /** As whom programs run; null: as ourselves, who are nobody special. */
+  /** The user that programs run as; null: the user of this process, which is not root. */
   readonly account: { readonly uid: number; readonly gid: number } | null
   readonly readResult: ReadAgentResult
-  /** How long a program that is asked to end has before it is killed; 2 seconds unless given. */
+  /** How long a program may take to exit after SIGTERM before it is killed; 2 s by default. */
   readonly killAfterMs?: number | undefined
 }
 
-/** Shorter than the grace of a run that is stopped, so that the report of its end comes in time. */
+/** Shorter than the grace period of a stopped run, so that the final report arrives in time. */
 const KILL_AFTER_MS = 2_000
 
-/** What keeps a program from being started does not change by trying again. */
-const refused = (message: string): AttemptReport => failure('command_failed', message, { retryable: false })
+/** Refusals are not retried, because a retry would not change them. */
+const refused = (message: string): AttemptReport => failureReport('command_failed', message, { retryable: false })
 
-/** Starts programs of this machine. What they write is the answer, as the body of an agent over HTTP would be. */
+/** The executor for local programs. A program's output is read like the response of an HTTP agent. */
 export const createCommandExecutor =
   (options: CommandExecutorOptions): Executor =>
   async (attempt, context) => {
     const command = await options.optionsOf(attempt)
-    if (command === null) return refused(`agent ${attempt.agentId} is gone, so nobody knows what to start`)
+    if (command === null) return refused(`agent ${attempt.agentId} no longer exists`)
     const rules = options.rules()
     const refusal = commandRefusal(command, rules)
     if (refusal !== null) return refused(`executor.${refusal.field} ${refusal.message}`)
@@ -53,19 +52,22 @@ export const createCommandExecutor =
     return reportOf(end, { attempt, command, read: options.readResult })
   }
 
-/** Starts the programs of a process, if its operator lists any. */
-export const performCommand: Perform = (host) => {
+/** Creates the command executor of a process, if the operator enabled programs. */
+export const createCommandExecutorFor: CreateExecutor = (host) => {
   if (!host.commands().enabled) return null
   const agentOf = host.agentOf(COMMAND)
   return createCommandExecutor({
     rules: host.commands,
     readResult: host.readResult,
-    account: strangerOf(),
+    account: unprivilegedAccount(),
     optionsOf: async (attempt) => (await agentOf(attempt))?.options ?? null,
   })
 }
 
-/** Where it is started. Links are followed first: a link must not lead out of what the operator has named. */
+/**
+ * Resolves the working directory. Links are followed first, because a link must not lead out of the allowed
+ * directories.
+ */
 export async function directoryOf(
   { cwd }: Pick<CommandOptions, 'cwd'>,
   { directories }: CommandRules,
@@ -76,23 +78,25 @@ export async function directoryOf(
     if (cwd === null) return real
     const allowed = await Promise.all(directories.map((directory) => realpath(directory).catch(() => null)))
     const isAllowed = allowed.some((directory) => directory !== null && isInside(real, directory))
-    return isAllowed ? real : { flaw: `${wanted} leads to ${real}, where no program may be started` }
+    return isAllowed ? real : { flaw: `${wanted} resolves to ${real}, which is outside the allowed directories` }
   } catch (error) {
-    return { flaw: `${wanted} cannot be started in: ${error instanceof Error ? error.message : String(error)}` }
+    return {
+      flaw: `${wanted} cannot be used as working directory: ${error instanceof Error ? error.message : String(error)}`,
+    }
   }
 }
 
-interface Starting {
+interface ProgramStart {
   readonly attempt: Attempt
   readonly context: AttemptContext
   readonly cwd: string
   readonly options: CommandExecutorOptions
-  readonly invitation: Invitation | null
+  readonly invitation: AttemptApiAccess | null
 }
 
-function requestOf(command: CommandOptions, starting: Starting): ProcessRequest {
+function requestOf(command: CommandOptions, starting: ProgramStart): ProcessRequest {
   const { attempt, context, cwd, options, invitation } = starting
-  const values = valuesOf(attempt)
+  const values = templateValuesOf(attempt)
   const { stdin } = command
   return {
     program: command.program,
@@ -106,12 +110,12 @@ function requestOf(command: CommandOptions, starting: Starting): ProcessRequest 
       maxBytes: command.output_bytes,
       killAfterMs: options.killAfterMs ?? KILL_AFTER_MS,
     },
-    ...{ signal: context.signal, heard: context.progress },
+    ...{ signal: context.signal, onOutput: context.progress },
   }
 }
 
-/** What the command line of ours reads, so that a program can call it without a word. */
-const environmentOf = (invitation: Invitation | null): Readonly<Record<string, string>> =>
+/** The variables that our CLI reads, so that a program can call it without further setup. */
+const environmentOf = (invitation: AttemptApiAccess | null): Readonly<Record<string, string>> =>
   invitation === null
     ? {}
     : {
@@ -119,37 +123,37 @@ const environmentOf = (invitation: Invitation | null): Readonly<Record<string, s
         ...(invitation.api_url === null ? {} : { ESCAPEMENT_URL: invitation.api_url }),
       }
 
-interface Judging {
+interface CommandContext {
   readonly attempt: Attempt
   readonly command: CommandOptions
   readonly read: ReadAgentResult
 }
 
-function reportOf(end: ProcessEnd, { attempt, command, read }: Judging): AttemptReport {
+function reportOf(end: ProcessEnd, { attempt, command, read }: CommandContext): AttemptReport {
   switch (end.kind) {
     case 'not_started':
       return refused(`${command.program} could not be started: ${end.message}`)
     case 'stopped':
       return { outcome: { kind: 'stopped' }, ...(end.stdout === '' ? {} : { output: end.stdout }) }
     case 'too_large':
-      return failure(
+      return failureReport(
         'answer_too_large',
-        `${command.program} has written more: larger than ${command.output_bytes} bytes`,
+        `the output of ${command.program} is larger than ${command.output_bytes} bytes`,
       )
     case 'exited': {
       const body = bodyOf(end.stdout)
-      const said = reportOfAnswer({ status: 200, headers: {}, body }, { when: null, attempt, read })
-      if (end.code === 0) return said
-      // Who says in so many words how it failed is believed; who says it went well and ends otherwise is not.
-      if (isResult(body) && said.outcome.kind !== 'succeeded') return said
-      const how = end.code === null ? `was ended by ${end.signal ?? 'a signal'}` : `ended with exit code ${end.code}`
+      const report = reportOfAnswer({ status: 200, headers: {}, body }, { when: null, attempt, read })
+      if (end.code === 0) return report
+      // A reported failure is used as it is; a reported success with a failing exit code is not.
+      if (isResult(body) && report.outcome.kind !== 'succeeded') return report
+      const how = end.code === null ? `was terminated by ${end.signal ?? 'a signal'}` : `exited with code ${end.code}`
       const message = `${command.program} ${how}${end.stderr === '' ? '' : `: ${end.stderr}`}`
-      return { ...failure('command_failed', message), ...(body === null ? {} : { output: body }) }
+      return { ...failureReport('command_failed', message), ...(body === null ? {} : { output: body }) }
     }
   }
 }
 
-/** What it wrote, as what it looks like: JSON, or text without the line break at its end. */
+/** The output: parsed if it is JSON, otherwise text without the final line break. */
 function bodyOf(stdout: string): unknown {
   const body = readBody(Buffer.from(stdout), {})
   const value = 'flaw' in body ? stdout : body.value

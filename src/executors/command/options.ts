@@ -1,46 +1,46 @@
 import { addAll } from '../../domain/long-lists.ts'
 import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../../domain/input.ts'
 import { unknownOptions } from '../kind.ts'
-import { MASK } from '../../core/executor/masked.ts'
+import { MASK } from '../../domain/secret/mask.ts'
 import { asText, fillJson, templateFlaws, type TemplateValues } from '../template.ts'
 
-/** What the operator lets agents start. Nothing, unless the file of the server says otherwise. */
+/** The programs and directories that the operator allows; none by default. */
 export interface CommandRules {
   readonly enabled: boolean
   readonly programs: readonly string[]
   readonly directories: readonly string[]
 }
 
-/** No program may be started. */
+/** No program is allowed. */
 export const NO_COMMANDS: CommandRules = { enabled: false, programs: [], directories: [] }
 
-/** How a program is started, as it is kept. */
+/** The stored options of a command agent. */
 export interface CommandOptions {
   readonly kind: 'command'
   readonly program: string
-  /** Handed over as they are, one by one: there is no shell that could read them otherwise. */
+  /** Passed to the program one by one, without a shell. */
   readonly args: readonly string[]
-  /** Null: the first of the operator's directories. */
+  /** Null: the first of the allowed directories. */
   readonly cwd: string | null
-  /** All of its environment. */
+  /** The whole environment of the program. */
   readonly env: Readonly<Record<string, string>>
-  /** Null: the dispatch, as an agent over HTTP gets it. */
+  /** Null: the dispatch that HTTP agents get. */
   readonly stdin: unknown
-  /** More output than this is a failure. */
+  /** Larger output is a failure. */
   readonly output_bytes: number
 }
 
 const FIELDS = ['kind', 'program', 'args', 'cwd', 'env', 'stdin', 'output_bytes'] as const
-export const MOST_ARGS = 200
-const LONGEST_TEXT = 65_536
-export const LONGEST_PATH = 4_096
-export const LARGEST_OUTPUT = 1_048_576
+export const MAX_COMMAND_ARGS = 200
+const MAX_TEXT_LENGTH = 65_536
+export const MAX_PATH_LENGTH = 4_096
+export const MAX_PROGRAM_OUTPUT_BYTES = 1_048_576
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/
-const MOST_VARIABLES = 100
+const MAX_VARIABLES = 100
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Reads how a program is started. Says everything that is wrong with it. */
+/** Reads the options of a command agent and reports all flaws. */
 export function parseCommandOptions(field: string, given: Given): Parsed<CommandOptions> {
   const flaws: Flaw[] = [...unknownOptions(field, given, { known: FIELDS, of: ' of a command' })]
   const keep = <T>(name: string, read: (field: string, value: unknown) => Parsed<T>, otherwise: T): T => {
@@ -62,8 +62,8 @@ export function parseCommandOptions(field: string, given: Given): Parsed<Command
     stdin: keep('stdin', parseStdin, null),
     output_bytes: keep(
       'output_bytes',
-      (name, value) => parseInteger(name, value, { min: 1, max: LARGEST_OUTPUT }),
-      LARGEST_OUTPUT,
+      (name, value) => parseInteger(name, value, { min: 1, max: MAX_PROGRAM_OUTPUT_BYTES }),
+      MAX_PROGRAM_OUTPUT_BYTES,
     ),
   }
   return flaws.length > 0 ? flawed(flaws) : parsed(options)
@@ -74,51 +74,51 @@ const PATH_ALLOWED = 'an absolute path without ..'
 function parsePath(field: string, value: unknown): Parsed<string> {
   if (typeof value !== 'string') return flawed({ field, value, message: 'must be a text', allowed: PATH_ALLOWED })
   const isPlain = value.startsWith('/') && !value.split('/').includes('..') && !value.includes('\u0000')
-  if (!isPlain || value.length > LONGEST_PATH)
+  if (!isPlain || value.length > MAX_PATH_LENGTH)
     return flawed({ field, value, message: 'is not an absolute path', allowed: PATH_ALLOWED })
-  return value.includes('{{') ? flawed({ field, value, message: 'must not have a template in it' }) : parsed(value)
+  return value.includes('{{') ? flawed({ field, value, message: 'must not contain a template' }) : parsed(value)
 }
 
-/** A template in a piece of an element would let a payload say more than the value it stands for. */
-function wordFlaws(field: string, value: unknown): readonly Flaw[] {
-  const allowed = 'a text, or one template and nothing else, such as {{payload.x}}'
+/** A template must be the whole argument, so that a payload cannot add anything to the surrounding text. */
+function templateTextFlaws(field: string, value: unknown): readonly Flaw[] {
+  const allowed = 'a text, or a single template such as {{payload.x}}'
   if (typeof value !== 'string') return [{ field, value, message: 'must be a text', allowed }]
-  if (value.includes('\u0000') || value.length > LONGEST_TEXT)
+  if (value.includes('\u0000') || value.length > MAX_TEXT_LENGTH)
     return [{ field, value: undefined, message: 'is too long or contains NUL', allowed }]
   if (!value.includes('{{')) return []
   if (!/^\{\{[^{}]*\}\}$/.test(value))
-    return [{ field, value, message: 'has a template among other text; it must stand alone', allowed }]
+    return [{ field, value, message: 'mixes a template with other text; use the template alone', allowed }]
   return templateFlaws(field, value)
 }
 
 function parseArgs(field: string, value: unknown): Parsed<readonly string[]> {
-  const allowed = `up to ${MOST_ARGS} texts, one for each argument`
-  if (!Array.isArray(value) || value.length > MOST_ARGS)
+  const allowed = `up to ${MAX_COMMAND_ARGS} texts, one per argument`
+  if (!Array.isArray(value) || value.length > MAX_COMMAND_ARGS)
     return flawed({ field, value, message: 'must be a list of arguments', allowed })
-  const flaws = value.flatMap((arg: unknown, index) => wordFlaws(`${field}.${index}`, arg))
+  const flaws = value.flatMap((arg: unknown, index) => templateTextFlaws(`${field}.${index}`, arg))
   return flaws.length > 0 ? flawed(flaws) : parsed(value as readonly string[])
 }
 
 function parseEnvironment(field: string, value: unknown): Parsed<Readonly<Record<string, string>>> {
-  const allowed = 'texts by name of the variable'
+  const allowed = 'an object of variable names and values'
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return flawed({ field, value, message: 'must be an object', allowed })
   const entries = Object.entries(value as Given)
-  if (entries.length > MOST_VARIABLES)
-    return flawed({ field, value: undefined, message: `has more than ${MOST_VARIABLES} variables`, allowed })
+  if (entries.length > MAX_VARIABLES)
+    return flawed({ field, value: undefined, message: `has more than ${MAX_VARIABLES} variables`, allowed })
   const flaws = entries.flatMap(([name, text]) => {
     const of = `${field}.${name}`
-    if (!VARIABLE.test(name)) return [{ field: of, value: undefined, message: 'is not the name of a variable' }]
-    if (text === MASK) return [{ field: of, value: undefined, message: 'is hidden here; send the value itself' }]
-    // What stands in it may be somebody's key.
-    return wordFlaws(of, text).map((flaw) => ({ ...flaw, value: undefined }))
+    if (!VARIABLE.test(name)) return [{ field: of, value: undefined, message: 'is not a valid variable name' }]
+    if (text === MASK) return [{ field: of, value: undefined, message: 'is masked; send the actual value' }]
+    // The value is not shown, because it may be a credential.
+    return templateTextFlaws(of, text).map((flaw) => ({ ...flaw, value: undefined }))
   })
   return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, string>>)
 }
 
 function parseStdin(field: string, value: unknown): Parsed<unknown> {
-  if (JSON.stringify(value).length > LONGEST_TEXT)
-    return flawed({ field, value: undefined, message: 'is too long', allowed: `up to ${LONGEST_TEXT} characters` })
+  if (JSON.stringify(value).length > MAX_TEXT_LENGTH)
+    return flawed({ field, value: undefined, message: 'is too long', allowed: `up to ${MAX_TEXT_LENGTH} characters` })
   const flaws = textsIn(value).flatMap((text) => templateFlaws(field, text))
   return flaws.length > 0 ? flawed(flaws) : parsed(value)
 }
@@ -128,7 +128,10 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** What the operator does not let this agent do; null: nothing. Asked when it is made and again with every start. */
+/**
+ * Why the operator's rules refuse this agent; null when they do not. Checked when the agent is saved and again with
+ * every start.
+ */
 export function commandRefusal(
   { program, cwd }: Pick<CommandOptions, 'program' | 'cwd'>,
   { enabled, programs, directories }: CommandRules,
@@ -136,35 +139,33 @@ export function commandRefusal(
   if (!enabled)
     return {
       field: 'kind',
-      message: 'is switched off on this server; the operator lists programs in executors.command of its file',
+      message: 'is disabled on this server; the operator can enable it in executors.command of the configuration file',
     }
   if (!programs.includes(program))
     return {
-      ...{ field: 'program', message: 'is not one of the programs that the operator lets agents start' },
+      ...{ field: 'program', message: 'is not one of the allowed programs' },
       allowed: programs.length === 0 ? 'none: executors.command.programs is empty' : programs.join(', '),
     }
   if (cwd !== null && !directories.some((directory) => isInside(cwd, directory)))
     return {
-      ...{ field: 'cwd', message: 'is not in one of the directories that the operator lets programs start in' },
+      ...{ field: 'cwd', message: 'is not in one of the allowed directories' },
       allowed: directories.length === 0 ? 'none: executors.command.directories is empty' : directories.join(', '),
     }
   return null
 }
 
-/** Whether a path is the directory or below it. Both are absolute and without `..`. */
+/** Whether a path is the directory or below it; both must be absolute and without `..`. */
 export function isInside(path: string, directory: string): boolean {
   const [inner, outer] = [path, directory].map((one) => `${one.replace(/\/+$/, '')}/`)
   return inner !== undefined && outer !== undefined && inner.startsWith(outer)
 }
 
-/** A text that is a template and nothing else becomes its value; every other text is what it is. */
-const fillWord = (text: string, values: TemplateValues): string =>
+/** Fills a text that is a single template with its value; other texts stay as they are. */
+const fillTemplateText = (text: string, values: TemplateValues): string =>
   text.includes('{{') ? asText(fillJson(text, values)) : text
 
-/** The arguments with their values. */
 export const fillArgs = ({ args }: CommandOptions, values: TemplateValues): readonly string[] =>
-  args.map((arg) => fillWord(arg, values))
+  args.map((arg) => fillTemplateText(arg, values))
 
-/** The environment with its values. */
 export const fillEnvironment = ({ env }: CommandOptions, values: TemplateValues): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(env).map(([name, text]) => [name, fillWord(text, values)]))
+  Object.fromEntries(Object.entries(env).map(([name, text]) => [name, fillTemplateText(text, values)]))

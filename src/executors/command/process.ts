@@ -1,24 +1,34 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
 
-/** A program to be started: what it is handed, and nothing beside it. */
+/**
+ * The unprivileged user for programs when this process is root. Not `nobody`, which owns the files of the embedded
+ * database then.
+ */
+const UNPRIVILEGED = { uid: 65_533, gid: 65_533 }
+
+/** The user that programs run as; null: the user of this process, which is not root. */
+export const unprivilegedAccount = (): { readonly uid: number; readonly gid: number } | null =>
+  process.getuid?.() === 0 ? UNPRIVILEGED : null
+
+/** A program to start, with everything it receives. */
 export interface ProcessRequest {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly stdin: string
-  /** As whom; null: as ourselves. */
+  /** The user to run as; null: the user of this process. */
   readonly account: { readonly uid: number; readonly gid: number } | null
   readonly maxBytes: number
   readonly signal: AbortSignal
-  /** Who was asked to end and has not by then is killed. */
+  /** The time between SIGTERM and SIGKILL. */
   readonly killAfterMs: number
-  /** Pieces of what it writes, as it writes them. */
-  readonly heard: (text: string) => void
+  /** Called with pieces of stdout as they arrive. */
+  readonly onOutput: (text: string) => void
 }
 
-/** What became of it. */
+/** How a program ended. */
 export type ProcessEnd =
   | {
       readonly kind: 'exited'
@@ -31,13 +41,13 @@ export type ProcessEnd =
   | { readonly kind: 'too_large'; readonly stderr: string }
   | { readonly kind: 'not_started'; readonly message: string }
 
-/** What its children still hold open after it has ended is not waited for longer than this. */
+/** The maximum wait for output streams that child processes keep open after the program ended. */
 const LINGER_MS = 250
-const MOST_STDERR = 8_192
+const MAX_STDERR_BYTES = 8_192
 
 /**
- * Starts a program in a process group of its own, without a shell, and waits for its end. Whatever happens, nothing of
- * the group is left: who is told to end ends with all it has started.
+ * Starts a program without a shell in its own process group and waits for its end. At the end the whole group is
+ * killed, so that no child process is left.
  */
 export function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   if (request.signal.aborted) return Promise.resolve({ kind: 'stopped', stdout: '' })
@@ -50,24 +60,24 @@ export function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   } catch (error) {
     return Promise.resolve({ kind: 'not_started', message: messageOf(error) })
   }
-  return watch(child, request)
+  return waitForEnd(child, request)
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Ends everything in the group of a process. It may be gone already. */
+/** Signals the whole process group, which may be gone already. */
 function killGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, signal)
   } catch {
-    // Nobody is left in it.
+    // The group has no processes left.
   }
 }
 
-function watch(child: ChildProcess, request: ProcessRequest): Promise<ProcessEnd> {
+function waitForEnd(child: ChildProcess, request: ProcessRequest): Promise<ProcessEnd> {
   const { signal } = request
-  const said = collect(child, request, () => {
+  const output = collectOutput(child, request, () => {
     killGroup(child, 'SIGKILL')
   })
   const timers = new Set<NodeJS.Timeout>()
@@ -76,7 +86,7 @@ function watch(child: ChildProcess, request: ProcessRequest): Promise<ProcessEnd
     timers.add(setTimeout(() => killGroup(child, 'SIGKILL'), request.killAfterMs))
   }
   signal.addEventListener('abort', stop, { once: true })
-  // Who does not read what it is handed has its reasons.
+  // Write errors are ignored: a program need not read its input.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(request.stdin)
   return new Promise<ProcessEnd>((resolve) => {
@@ -86,7 +96,7 @@ function watch(child: ChildProcess, request: ProcessRequest): Promise<ProcessEnd
     child.once('exit', (code, by) => {
       const done = (): void => {
         killGroup(child, 'SIGKILL')
-        resolve(endOf(said, { code, by, isStopped: signal.aborted }))
+        resolve(endOf(output, { code, by, isStopped: signal.aborted }))
       }
       child.once('close', done)
       timers.add(setTimeout(done, LINGER_MS))
@@ -98,26 +108,30 @@ function watch(child: ChildProcess, request: ProcessRequest): Promise<ProcessEnd
   })
 }
 
-interface Said {
+interface CollectedOutput {
   readonly stdout: () => string
   readonly stderr: () => string
   readonly isTooLarge: () => boolean
 }
 
 function endOf(
-  said: Said,
+  output: CollectedOutput,
   { code, by, isStopped }: { readonly code: number | null; readonly by: string | null; readonly isStopped: boolean },
 ): ProcessEnd {
-  if (said.isTooLarge()) return { kind: 'too_large', stderr: said.stderr() }
-  if (isStopped) return { kind: 'stopped', stdout: said.stdout() }
-  return { kind: 'exited', code, signal: by, stdout: said.stdout(), stderr: said.stderr() }
+  if (output.isTooLarge()) return { kind: 'too_large', stderr: output.stderr() }
+  if (isStopped) return { kind: 'stopped', stdout: output.stdout() }
+  return { kind: 'exited', code, signal: by, stdout: output.stdout(), stderr: output.stderr() }
 }
 
-/** Keeps what it writes, up to its limit; of what it complains about, the end. */
-function collect(child: ChildProcess, { maxBytes, heard }: ProcessRequest, overflow: () => void): Said {
+/** Collects stdout up to the limit, and the end of stderr. */
+function collectOutput(
+  child: ChildProcess,
+  { maxBytes, onOutput }: ProcessRequest,
+  overflow: () => void,
+): CollectedOutput {
   const pieces: Buffer[] = []
   let bytes = 0
-  let complaint = Buffer.alloc(0)
+  let errorOutput = Buffer.alloc(0)
   const decoder = new StringDecoder('utf8')
   child.stdout?.on('data', (piece: Buffer) => {
     bytes += piece.length
@@ -128,14 +142,14 @@ function collect(child: ChildProcess, { maxBytes, heard }: ProcessRequest, overf
     }
     pieces.push(piece)
     const text = decoder.write(piece)
-    if (text !== '') heard(text)
+    if (text !== '') onOutput(text)
   })
   child.stderr?.on('data', (piece: Buffer) => {
-    complaint = Buffer.concat([complaint, piece]).subarray(-MOST_STDERR)
+    errorOutput = Buffer.concat([errorOutput, piece]).subarray(-MAX_STDERR_BYTES)
   })
   return {
     stdout: () => Buffer.concat(pieces).toString('utf8'),
-    stderr: () => complaint.toString('utf8').trim(),
+    stderr: () => errorOutput.toString('utf8').trim(),
     isTooLarge: () => bytes > maxBytes,
   }
 }

@@ -1,6 +1,6 @@
 import type { Executor } from '../executor.ts'
 
-/** Answers with what it was given. The agent to try things with: it works offline, costs nothing and never fails. */
+/** Returns its input. For trying things out: it works offline, costs nothing and never fails. */
 export const echo: Executor = (attempt, { signal }) =>
   Promise.resolve(
     signal.aborted

@@ -2,11 +2,11 @@ import { anyOptions, type ExecutorSpec } from '../kind.ts'
 
 export const ECHO = {
   kind: 'echo',
-  about: 'answers with what it was given',
-  concept: 'answers with what it was given; for trying things out',
+  about: 'returns its input',
+  concept: 'returns its input; for trying things out',
   timeoutSeconds: 10,
   isInline: true,
   parse: anyOptions,
   takesAny: true,
-  console: { name: { en: 'Answers with what it was given (echo)', zh: '原样回答（echo）' }, fields: [] },
+  console: { name: { en: 'Echo (echo)', zh: '原样返回（echo）' }, fields: [] },
 } as const satisfies ExecutorSpec<'echo'>

@@ -1,14 +1,12 @@
-import { isDeeperText } from '../../core/json-shape.ts'
-import { MAX_ANSWER_DEPTH, readJson } from '../../core/json.ts'
-import { isExpectedStatus, unmet, type SuccessWhen } from '../success-when.ts'
+import { isTextDeeperThan, MAX_ANSWER_DEPTH, parseJsonText } from '../../domain/json.ts'
+import { isExpectedStatus, unmetCondition, type SuccessWhen } from '../success-when.ts'
 import type { ErrorCode } from '../../domain/run/error-codes.ts'
 import { outcomeOfHttpStatus, outcomeOfResult, RESULT_STATUSES, type ResultStatus } from '../../domain/run/outcome.ts'
-import type { Reported } from '../../core/run/reported.ts'
-import type { AnswerHeaders, OutboundAnswer } from '../../outbound/request.ts'
-import { retryAfterMs } from '../../outbound/retry-after.ts'
+import type { RuntimeReport } from '../../domain/run/reports.ts'
+import { type ResponseHeaders, type OutboundResponse, retryAfterMs } from '../../platform/outbound/request.ts'
 import type { AttemptReport, Usage } from '../executor.ts'
 
-/** A result in the shape that answers, callbacks and workers share. */
+/** A result in the shape shared by answers, callbacks and workers. */
 export interface AgentResult {
   readonly status: ResultStatus
   readonly jobRunId: string | null
@@ -17,27 +15,27 @@ export interface AgentResult {
   readonly errorMessage: string | null
   readonly output: unknown
   readonly summary: unknown
-  readonly reported: Reported | null
+  readonly reported: RuntimeReport | null
   readonly usage: Usage | null
   readonly retryable: boolean | null
-  /** How long what it called asked it to wait. */
+  /** The Retry-After of the called service. */
   readonly retryAfterMs?: number | null
-  /** As it was said; left out when it was not. */
+  /** As the agent gave it; omitted when it did not. */
   readonly nextCheck?: unknown
 }
 
-/** Reads a result. What cannot be one is told in words. */
+/** Reads a result, or says what is wrong with it. */
 export type ReadAgentResult = (value: Readonly<Record<string, unknown>>) => AgentResult | { readonly flaw: string }
 
-/** An answer that came, with its body as JSON if it is. */
+/** A response with its body, parsed if it is JSON. */
 export interface ReadAnswer {
   readonly status: number
-  readonly headers: AnswerHeaders
+  readonly headers: ResponseHeaders
   readonly body: unknown
 }
 
-/** A report of a failure. */
-export const failure = (
+/** Creates the report of a failure. */
+export const failureReport = (
   errorCode: ErrorCode,
   errorMessage: string,
   more: { readonly retryable?: boolean; readonly retryAfterMs?: number | null } = {},
@@ -46,20 +44,20 @@ export const failure = (
   errorMessage,
 })
 
-/** What a request that brought no answer is to the attempt. */
-export function reportOfSilence(answer: Exclude<OutboundAnswer, { kind: 'answered' }>): AttemptReport {
+/** The report of a request without a response. */
+export function reportOfFailedRequest(answer: Exclude<OutboundResponse, { kind: 'answered' }>): AttemptReport {
   switch (answer.kind) {
     case 'refused':
-      return failure('outbound_refused', answer.message)
+      return failureReport('outbound_refused', answer.message)
     case 'network':
-      return failure('network', answer.message)
+      return failureReport('network', answer.message)
     case 'malformed':
-      return failure('malformed_answer', answer.message)
+      return failureReport('malformed_answer', answer.message)
     case 'too_large': {
-      // Whoever fails at length has failed all the same, and may be asked again.
+      // An error status counts even if its body is too large, so it can be retried.
       const outcome = outcomeOfHttpStatus(answer.status)
       if (outcome.kind === 'failed') return { outcome, errorMessage: `${answer.status}: ${answer.message}` }
-      return failure('answer_too_large', answer.message)
+      return failureReport('answer_too_large', answer.message)
     }
     case 'timeout':
       return { outcome: { kind: 'timed_out', errorCode: 'timeout' }, errorMessage: answer.message }
@@ -68,55 +66,56 @@ export function reportOfSilence(answer: Exclude<OutboundAnswer, { kind: 'answere
   }
 }
 
-/** The body as what it says it is: JSON, or text. */
+/** Parses the body as JSON or text, according to its content type. */
 export function readBody(
   body: Buffer,
-  headers: AnswerHeaders,
+  headers: ResponseHeaders,
 ): { readonly value: unknown } | { readonly flaw: string } {
   const text = body.toString('utf8')
   if (text.trim() === '') return { value: null }
   const type = headers['content-type']
   const saysJson = typeof type === 'string' && /^application\/(?:[^;]*\+)?json\b/i.test(type.trim())
-  // Many small services forget to say that it is JSON.
+  // Many small services omit the JSON content type.
   if (!saysJson && !/^\s*[[{]/.test(text)) return { value: text }
-  if (isDeeperText(body, MAX_ANSWER_DEPTH)) return { flaw: TOO_DEEP }
-  const read = readJson(text)
+  if (isTextDeeperThan(body, MAX_ANSWER_DEPTH)) return { flaw: TOO_DEEP }
+  const read = parseJsonText(text)
   if (!('flaw' in read)) return read
-  return saysJson ? { flaw: `the answer says that it is JSON and is not: ${read.flaw}` } : { value: text }
+  return saysJson ? { flaw: `the answer has a JSON content type but is not valid JSON: ${read.flaw}` } : { value: text }
 }
 
-/** What is said of an answer that no row could hold. */
+/** The flaw of an answer too deeply nested to store. */
 export const TOO_DEEP = `the answer is nested deeper than ${MAX_ANSWER_DEPTH} levels`
 
-export interface Judging {
+export interface AnswerContext {
   readonly when: SuccessWhen | null
   readonly attempt: { readonly jobRunId: string; readonly attemptId: string }
   readonly read: ReadAgentResult
 }
 
-/** What an answer is to the attempt. */
-export function reportOfAnswer(answer: ReadAnswer, judging: Judging): AttemptReport {
-  const { when } = judging
+/** The report of a response. */
+export function reportOfAnswer(answer: ReadAnswer, context: AnswerContext): AttemptReport {
+  const { when } = context
   const { status, headers, body } = answer
   if (!isExpectedStatus(status, when)) return reportOfStatus(answer)
-  const missing = when === null ? null : unmet(body, when)
-  if (missing !== null) return { ...failure('condition_failed', missing), output: body }
-  const said = isResult(body) ? reportOfResult(body, judging) : null
-  const report: AttemptReport = said ?? { outcome: { kind: 'succeeded' }, output: body }
+  const missing = when === null ? null : unmetCondition(body, when)
+  if (missing !== null) return { ...failureReport('condition_failed', missing), output: body }
+  const resultReport = isResult(body) ? reportOfResult(body, context) : null
+  const report: AttemptReport = resultReport ?? { outcome: { kind: 'succeeded' }, output: body }
   const wait = retryAfterMs(headers)
-  // Whoever fails with a 200 may still say when to come back.
+  // A failure reported with a 200 may still have a Retry-After.
   return report.outcome.kind === 'failed' && wait !== null
     ? { ...report, outcome: { ...report.outcome, retryAfterMs: wait, busy: true } }
     : report
 }
 
-/** An answer whose status says that it went wrong; what it says beside that is kept. */
+/** The report of a response with an error status, including its body. */
 function reportOfStatus({ status, headers, body }: ReadAnswer): AttemptReport {
   const outcome = outcomeOfHttpStatus(status, retryAfterMs(headers))
   const text = typeof body === 'string' ? body : body === null ? '' : JSON.stringify(body)
   const errorMessage = `the agent answered ${status}${text === '' ? '' : `: ${text}`}`
   // With `success_when.status` a 200 can be a failure.
-  if (outcome.kind === 'succeeded') return failure('condition_failed', `status ${status} is not one that counts`)
+  if (outcome.kind === 'succeeded')
+    return failureReport('condition_failed', `status ${status} is not one of success_when.status`)
   return { outcome, errorMessage }
 }
 
@@ -126,13 +125,13 @@ const isResult = (body: unknown): body is Readonly<Record<string, unknown>> =>
   'status' in body &&
   RESULT_STATUSES.some((status) => status === body.status)
 
-function reportOfResult(body: Readonly<Record<string, unknown>>, { attempt, read }: Judging): AttemptReport {
+function reportOfResult(body: Readonly<Record<string, unknown>>, { attempt, read }: AnswerContext): AttemptReport {
   const result = read(body)
-  if ('flaw' in result) return failure('malformed_answer', `the answer is not a result: ${result.flaw}`)
+  if ('flaw' in result) return failureReport('malformed_answer', `the answer is not a result: ${result.flaw}`)
   if (result.jobRunId !== null && result.jobRunId !== attempt.jobRunId)
-    return failure('malformed_answer', `the answer is about job_run_id ${result.jobRunId}`)
+    return failureReport('malformed_answer', `the answer is about job_run_id ${result.jobRunId}`)
   if (result.attemptId !== null && result.attemptId !== attempt.attemptId)
-    return failure('malformed_answer', `the answer is about attempt_id ${result.attemptId}`)
+    return failureReport('malformed_answer', `the answer is about attempt_id ${result.attemptId}`)
   const { output, summary, errorMessage, usage, nextCheck, reported } = result
   return {
     outcome: outcomeOfResult(result),

@@ -7,8 +7,8 @@ export const HEADERS_FIELD = {
   input: 'pairs',
   label: { en: 'Headers', zh: '请求头' },
   hint: {
-    en: 'One per line. Credentials are named as secrets, and are hidden here.',
-    zh: '每行一个。凭据请以密钥引用，此处不显示。',
+    en: 'One per line. Reference secrets for credentials; values are hidden here.',
+    zh: '每行一个。敏感信息请引用凭据；此处不显示值。',
   },
 } as const satisfies OptionField
 
@@ -23,7 +23,7 @@ const SUCCESS_WHEN = [
 export const HTTP = {
   kind: 'http',
   about: 'calls `url` (with `method`, `headers`, `body`, `async`, `success_when`)',
-  concept: 'a server that is called, and answers or reports later',
+  concept: 'a server that is called, and responds or reports later',
   timeoutSeconds: 10,
   isInline: true,
   parse: parseHttpOptions,
@@ -32,13 +32,13 @@ export const HTTP = {
     return read.ok ? { url: sampleUrl(read.value), option: 'url' } : null
   },
   console: {
-    name: { en: 'Calls a server (http)', zh: '调用服务器（http）' },
+    name: { en: 'HTTP server (http)', zh: 'HTTP 服务器（http）' },
     place: 'url',
     fields: [
       {
         name: 'url',
         input: 'code',
-        label: { en: 'Address', zh: '地址' },
+        label: { en: 'URL', zh: 'URL' },
         example: 'https://agents.example.com/writer',
         isRequired: true,
       },
@@ -54,26 +54,26 @@ export const HTTP = {
       {
         name: 'body',
         input: 'json',
-        label: { en: 'Body of its own', zh: '自定义请求体' },
-        hint: { en: 'JSON in place of the usual dispatch.', zh: '用此 JSON 代替通常的派发内容。' },
+        label: { en: 'Custom request body', zh: '自定义请求体' },
+        hint: { en: 'JSON sent instead of the default dispatch.', zh: '用此 JSON 代替默认的派发内容。' },
       },
       {
         name: 'async',
         input: 'flag',
-        label: { en: 'Reports later', zh: '稍后报告' },
+        label: { en: 'Async (callback)', zh: '异步（回调）' },
         hint: {
-          en: 'Every answer 202 means that the result comes by callback.',
-          zh: '每个 202 回答都表示结果将通过回调到达。',
+          en: 'After a 202 response, the result comes by callback.',
+          zh: '响应 202 后，结果通过回调返回。',
         },
       },
       {
         name: 'success_when',
         input: 'json',
         fields: SUCCESS_WHEN,
-        label: { en: 'Succeeded when', zh: '成功条件' },
+        label: { en: 'Success condition', zh: '成功条件' },
         hint: {
-          en: 'What must hold for the answer: status, or a path (JSON pointer) with equals, contains or exists.',
-          zh: '回答须满足：status，或 path（JSON 指针）配合 equals、contains、exists。',
+          en: 'What the response must match: status, or a path (JSON pointer) with equals, contains or exists.',
+          zh: '响应须满足：status，或 path（JSON 指针）配合 equals、contains、exists。',
         },
         example: '{"path": "/ok", "equals": true}',
       },

@@ -1,32 +1,29 @@
-import type { Invitation } from '../../core/rails/invitation.ts'
+import type { AttemptApiAccess } from '../../domain/access/restrictions.ts'
 import type { ErrorCode } from '../../domain/run/error-codes.ts'
-import { asBusy, outcomeOfHttpStatus, type Outcome } from '../../domain/run/outcome.ts'
-import { isErrorCode, reportedBy } from '../../core/run/reported.ts'
+import { withBusy, outcomeOfHttpStatus, type AttemptOutcome } from '../../domain/run/outcome.ts'
+import { isErrorCode, readRuntimeReport } from '../../domain/run/reports.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
 
-/** What a function has while it works, beside its attempt. */
+/** The services available to a function, besides its attempt. */
 export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer' | 'expose' | 'invite'> {
-  /**
-   * Where to ask and the key of this attempt, with which it makes things by itself while it lasts; null where its agent
-   * has no `self_service`.
-   */
-  readonly escapement: () => Promise<Invitation | null>
-  /** Ends the call without a result: the run waits for its callback token instead. Return what it resolves to. */
+  /** The API access of the attempt; null unless its agent has `self_service`. */
+  readonly escapement: () => Promise<AttemptApiAccess | null>
+  /** Ends the call without a result: the run waits for a callback instead. Return the resolved value. */
   readonly defer: () => Promise<Deferred>
 }
 
-/** The answer of a function that will report later, and the token with which somebody does. */
+/** The return value of a function that reports later, with the callback token. */
 export interface Deferred {
   readonly deferred: true
   readonly token: string
 }
 
-/** A function of this process that does the work of an agent. What it returns is the output of the run. */
+/** A function of this process that executes an agent's runs. Its return value is the output of the run. */
 export type Handler = (attempt: Attempt, context: HandlerContext) => unknown
 
 /**
- * Runs a function as an executor. A function fails by throwing; an error may say more in its fields: `status` (read as
- * an HTTP status), `code` (one of our error codes, else it is kept as the agent's), `retryable`, `retryAfterMs`.
+ * Runs a function as an executor. A function fails by throwing. The error may have the fields `status` (read as an
+ * HTTP status), `code` (one of our error codes, otherwise stored as the agent's), `retryable` and `retryAfterMs`.
  */
 export const inProcess =
   (handler: Handler): Executor =>
@@ -34,18 +31,18 @@ export const inProcess =
     const given = new GivenContext(context)
     try {
       const output = await handler(attempt, given)
-      // Once deferred, the run belongs to whoever has the token, whatever the function still says.
+      // Once deferred, only the callback counts, whatever the function returns or throws.
       return given.deferred === null ? { outcome: SUCCEEDED, output } : { outcome: { kind: 'accepted' } }
     } catch (error) {
       return given.deferred === null ? reportOfError(error, context) : { outcome: { kind: 'accepted' } }
     }
   }
 
-const SUCCEEDED: Outcome = { kind: 'succeeded' }
+const SUCCEEDED: AttemptOutcome = { kind: 'succeeded' }
 
 /**
- * What is there is handed on when it is looked at, not before: making a signal costs more than a small function. A class,
- * because an object with getters of its own costs more than that, too.
+ * Properties are resolved lazily, because creating a signal costs more than a small function. A class, because an
+ * object with its own getters would cost more, too.
  */
 class GivenContext implements HandlerContext {
   readonly #context: AttemptContext
@@ -75,17 +72,17 @@ class GivenContext implements HandlerContext {
     return this.#context.usage
   }
 
-  /** A function of its own, so that it can be handed on by itself. */
+  /** Returns a function that works without its receiver, so that it can be destructured. */
   get defer(): HandlerContext['defer'] {
     return async () => (this.#deferred = { deferred: true, token: await this.#context.defer() })
   }
 }
 
 function reportOfError(error: unknown, { signal }: AttemptContext): AttemptReport {
-  // A function that was told to stop mostly ends with the abort it was handed: that is obedience, not failure.
+  // A function that is told to stop usually throws the abort reason, which is not a failure.
   if (signal.aborted) return { outcome: { kind: 'stopped' }, errorMessage: messageOf(error) }
   const code = fieldsOf(error)['code']
-  const reported = typeof code === 'string' ? reportedBy({ errorCode: code }) : null
+  const reported = typeof code === 'string' ? readRuntimeReport({ errorCode: code }) : null
   return { outcome: outcomeOfError(error), errorMessage: messageOf(error), ...(reported === null ? {} : { reported }) }
 }
 
@@ -94,17 +91,17 @@ const fieldsOf = (error: unknown): Readonly<Record<string, unknown>> =>
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-function outcomeOfError(error: unknown): Outcome {
-  const said = fieldsOf(error)
-  const retryable = typeof said['retryable'] === 'boolean' ? said['retryable'] : null
-  const retryAfterMs = typeof said['retryAfterMs'] === 'number' ? Math.max(0, said['retryAfterMs']) : null
-  const status = said['status']
+function outcomeOfError(error: unknown): AttemptOutcome {
+  const fields = fieldsOf(error)
+  const retryable = typeof fields['retryable'] === 'boolean' ? fields['retryable'] : null
+  const retryAfterMs = typeof fields['retryAfterMs'] === 'number' ? Math.max(0, fields['retryAfterMs']) : null
+  const status = fields['status']
   if (typeof status === 'number' && Number.isInteger(status) && status >= 300) {
     const outcome = outcomeOfHttpStatus(status, retryAfterMs)
     return outcome.kind === 'failed' && retryable !== null ? { ...outcome, retryable } : outcome
   }
-  const failed: Outcome = { kind: 'failed', errorCode: codeOf(said['code']), retryable, retryAfterMs }
-  return retryAfterMs === null ? failed : asBusy(failed, true)
+  const failed: AttemptOutcome = { kind: 'failed', errorCode: codeOf(fields['code']), retryable, retryAfterMs }
+  return retryAfterMs === null ? failed : withBusy(failed, true)
 }
 
 const codeOf = (code: unknown): ErrorCode => (typeof code === 'string' && isErrorCode(code) ? code : 'agent_error')

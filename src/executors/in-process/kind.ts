@@ -9,7 +9,7 @@ export const IN_PROCESS = {
   parse: anyOptions,
   takesAny: true,
   console: {
-    name: { en: 'A function of the embedding program (in-process)', zh: '嵌入程序中的函数（in-process）' },
+    name: { en: 'Function of the embedding program (in-process)', zh: '嵌入程序中的函数（in-process）' },
     fields: [],
   },
 } as const satisfies ExecutorSpec<'in-process'>

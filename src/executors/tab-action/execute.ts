@@ -1,25 +1,24 @@
 import { outcomeOfHttpStatus } from '../../domain/run/outcome.ts'
 import { createMask } from '../../domain/secret/mask.ts'
-import type { OutboundAnswer } from '../../outbound/request.ts'
-import type { Outbound } from '../../outbound/send.ts'
-import { retryAfterMs } from '../../outbound/retry-after.ts'
+import { type OutboundResponse, retryAfterMs } from '../../platform/outbound/request.ts'
+import type { Outbound } from '../../platform/outbound/send.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
-import { failure, readBody, reportOfSilence } from '../http/answer.ts'
-import type { Perform } from '../host.ts'
-import { createInstanceFinder, type InstanceFound, type InstancePlace } from './instances.ts'
+import { failureReport, readBody, reportOfFailedRequest } from '../http/answer.ts'
+import type { CreateExecutor } from '../host.ts'
+import { createInstanceFinder, type InstanceFound, type InstanceLookup } from './instances.ts'
 
 export interface TabActionOptions {
   readonly send: Outbound['send']
-  /** The instance a tab lives in. */
-  readonly find: (place: InstancePlace, signal: AbortSignal) => Promise<InstanceFound>
-  /** Where instances are, as the operator has it at this moment. */
-  readonly place: () => InstancePlace
+  /** Finds the instance of a tab. */
+  readonly find: (lookup: InstanceLookup, signal: AbortSignal) => Promise<InstanceFound>
+  /** The operator's current instances. */
+  readonly lookup: () => InstanceLookup
 }
 
-/** The largest answer of an instance: what is delivered of an output is no larger. */
-const LARGEST_ANSWER = 1 << 20
+/** The maximum size of an instance's answer, the same as that of a delivered output. */
+const MAX_TAB_ANSWER_BYTES = 1 << 20
 
-/** What a task asks of a browser tab. */
+/** The action of a task. */
 interface TabAction {
   readonly action: string
   readonly tabId: string
@@ -28,53 +27,53 @@ interface TabAction {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** They say what is done and to what, and no parameter may say otherwise. */
+/** The fields of the action itself, which params must not override. */
 const RESERVED = new Set(['kind', 'ref', 'tabId', 'selector'])
 
-/** Performs actions in browser tabs, through the instance that a tab lives in. */
+/** The executor for actions in browser tabs, through the instance of the tab. */
 export const createTabAction =
   (options: TabActionOptions): Executor =>
   async (attempt, context) => {
     const action = actionOf(attempt.payload)
-    if (action.tabId === '') return failure('tab_missing', 'tabId is required for execution')
-    const place = options.place()
-    const report = await perform(options, { attempt, action, place, context })
-    // Whoever asks for a task sees what came of it; the token is the operator's.
-    return place.token === null ? report : (createMask([place.token]).value(report) as AttemptReport)
+    if (action.tabId === '') return failureReport('tab_missing', 'tabId is required for execution')
+    const lookup = options.lookup()
+    const report = await performAction(options, { attempt, action, lookup, context })
+    // The result is visible to the sender of the task, and the token belongs to the operator, so it is masked.
+    return lookup.token === null ? report : (createMask([lookup.token]).value(report) as AttemptReport)
   }
 
-/** Acts in the tabs of an operator, if tasks are performed in tabs. */
-export const performTabAction: Perform = ({ send, tabs }) =>
+/** Creates the tab-action executor, if the operator configured instances. */
+export const createTabActionFor: CreateExecutor = ({ send, tabs }) =>
   tabs === null
     ? null
-    : createTabAction({ send, find: createInstanceFinder(send, () => performance.now()), place: tabs })
+    : createTabAction({ send, find: createInstanceFinder(send, () => performance.now()), lookup: tabs })
 
-interface Performing {
+interface ActionContext {
   readonly attempt: Attempt
   readonly action: TabAction
-  readonly place: InstancePlace
+  readonly lookup: InstanceLookup
   readonly context: AttemptContext
 }
 
-async function perform(
+async function performAction(
   { find, send }: TabActionOptions,
-  { attempt, action, place, context }: Performing,
+  { attempt, action, lookup, context }: ActionContext,
 ): Promise<AttemptReport> {
   const { signal } = context
-  const found = await find({ ...place, tabId: action.tabId }, signal)
+  const found = await find({ ...lookup, tabId: action.tabId }, signal)
   if (found.kind === 'aborted') return { outcome: { kind: 'stopped' }, errorMessage: found.message }
   if (found.kind === 'unresolved')
-    return failure('tab_unresolved', `could not resolve tab "${action.tabId}": ${found.message}`, {
+    return failureReport('tab_unresolved', `could not resolve tab "${action.tabId}": ${found.message}`, {
       retryable: found.retryable,
     })
   const answer = await send({
     url: `${found.url}/tabs/${encodeURIComponent(action.tabId)}/action`,
     method: 'POST',
-    headers: headersOf(attempt, { action, token: place.token }),
+    headers: headersOf(attempt, { action, token: lookup.token }),
     body: JSON.stringify(bodyOf(action)),
-    ...{ maxBytes: LARGEST_ANSWER, signal, purpose: 'operator' },
+    ...{ maxBytes: MAX_TAB_ANSWER_BYTES, signal, purpose: 'operator' },
   })
-  return answer.kind === 'answered' ? reportOf(answer) : silent(answer, context)
+  return answer.kind === 'answered' ? reportOf(answer) : reportOfNoAnswer(answer, context)
 }
 
 function actionOf(payload: unknown): TabAction {
@@ -101,7 +100,7 @@ const bodyOf = ({ action, ref, selector, params }: TabAction): Readonly<Record<s
   ...Object.fromEntries(Object.entries(params).filter(([name]) => !RESERVED.has(name))),
 })
 
-/** Names of agents and tabs are free text; what no header can hold is written as in a URL. */
+/** Agent and tab names are free text; those with characters that a header cannot contain are URL-encoded. */
 const asHeader = (text: string): string => (/^[\u0020-\u007e]*$/.test(text) ? text : encodeURIComponent(text))
 
 const headersOf = (
@@ -116,23 +115,28 @@ const headersOf = (
   ...(token === null ? {} : { authorization: `Bearer ${token}` }),
 })
 
-function silent(answer: Exclude<OutboundAnswer, { kind: 'answered' }>, { signal }: AttemptContext): AttemptReport {
-  const report = reportOfSilence(answer)
+function reportOfNoAnswer(
+  answer: Exclude<OutboundResponse, { kind: 'answered' }>,
+  { signal }: AttemptContext,
+): AttemptReport {
+  const report = reportOfFailedRequest(answer)
   return signal.aborted ? report : { ...report, errorMessage: `executor request failed: ${answer.message}` }
 }
 
-function reportOf({ status, headers, body }: Extract<OutboundAnswer, { kind: 'answered' }>): AttemptReport {
+function reportOf({ status, headers, body }: Extract<OutboundResponse, { kind: 'answered' }>): AttemptReport {
   const text = body.toString('utf8')
   const outcome = outcomeOfHttpStatus(status, retryAfterMs(headers))
   if (outcome.kind !== 'succeeded') return { outcome, errorMessage: `executor returned ${status}: ${text.trim()}` }
   const read = readBody(body, headers)
-  if ('flaw' in read) return failure('malformed_answer', `executor request failed: ${read.flaw}`)
-  const said = refusalIn(read.value)
-  return said === null ? { outcome, output: read.value } : { ...failure('agent_error', said), output: read.value }
+  if ('flaw' in read) return failureReport('malformed_answer', `executor request failed: ${read.flaw}`)
+  const errorText = instanceErrorIn(read.value)
+  return errorText === null
+    ? { outcome, output: read.value }
+    : { ...failureReport('agent_error', errorText), output: read.value }
 }
 
-/** An instance may say `success: false` with a 200; its own words are the error. */
-function refusalIn(value: unknown): string | null {
+/** An instance may report `success: false` with a 200; its own message is the error. */
+function instanceErrorIn(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('success' in value) || value.success !== false) return null
   for (const name of ['error', 'message', 'reason']) {
     const words = (value as Readonly<Record<string, unknown>>)[name]

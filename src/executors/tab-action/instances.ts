@@ -1,10 +1,10 @@
-import type { Outbound } from '../../outbound/send.ts'
+import type { Outbound } from '../../platform/outbound/send.ts'
 import { readBody } from '../http/answer.ts'
 
-/** Where to look for the instance of a tab: the operator's own addresses. */
-export interface InstancePlace {
+/** Where to find the instance of a tab: the addresses configured by the operator. */
+export interface InstanceLookup {
   readonly tabId?: string
-  /** Base addresses by tab; `*` is the one of every other tab. */
+  /** Base URLs by tab; `*` is used for all other tabs. */
   readonly instances: Readonly<Record<string, string>>
   readonly managerUrl: string | null
   readonly token: string | null
@@ -15,39 +15,39 @@ export type InstanceFound =
   | { readonly kind: 'unresolved'; readonly message: string; readonly retryable: boolean }
   | { readonly kind: 'aborted'; readonly message: string }
 
-/** The largest list of tabs a manager may answer with. */
-const LARGEST_LIST = 4 << 20
-/** How long a list of tabs is taken for what is there. */
-const FRESH_MS = 1_000
-const ASKING_MS = 5_000
+/** The maximum size of a manager's list of tabs. */
+const MAX_TAB_LIST_BYTES = 4 << 20
+/** How long a list of tabs is cached. */
+const TAB_LIST_CACHE_MS = 1_000
+const MANAGER_TIMEOUT_MS = 5_000
 
 /**
- * Finds instances of tabs: in the operator's map, or in what the manager says about its tabs. A manager that keeps no list
- * is an instance itself. Many tasks at the same time ask the manager once.
+ * Finds instances of tabs: in the operator's map, or in the manager's list of tabs. A manager without a list is
+ * itself the instance. Concurrent tasks share one request to the manager.
  */
 export function createInstanceFinder(
   send: Outbound['send'],
   counter: () => number,
-): (place: InstancePlace, signal: AbortSignal) => Promise<InstanceFound> {
-  let known: { readonly url: string; readonly at: number; readonly tabs: Promise<Listed> } | null = null
-  const listed = ({ managerUrl, token, since }: Wanted): Promise<Listed> => {
+): (place: InstanceLookup, signal: AbortSignal) => Promise<InstanceFound> {
+  let known: { readonly url: string; readonly at: number; readonly tabs: Promise<TabList> } | null = null
+  const listed = ({ managerUrl, token, since }: TabListRequest): Promise<TabList> => {
     if (known !== null && known.url === managerUrl && known.at >= since) return known.tabs
-    known = { url: managerUrl, at: counter(), tabs: askManager(send, { url: managerUrl, token }) }
+    known = { url: managerUrl, at: counter(), tabs: fetchTabList(send, { url: managerUrl, token }) }
     return known.tabs
   }
   return async ({ tabId = '', instances, managerUrl, token }, signal) => {
     const named = Object.hasOwn(instances, tabId) ? instances[tabId] : instances['*']
-    if (named !== undefined) return { kind: 'found', url: bare(named) }
+    if (named !== undefined) return { kind: 'found', url: withoutTrailingSlash(named) }
     if (managerUrl === null)
       return {
         kind: 'unresolved',
         message:
-          'no instance is configured for it (tasks.executor.instances) and no manager (tasks.executor.manager_url)',
+          'neither an instance (tasks.executor.instances) nor a manager (tasks.executor.manager_url) is configured for it',
         retryable: false,
       }
     const now = counter()
-    let list = await orAborted(listed({ managerUrl, token, since: now - FRESH_MS }), signal)
-    // The tab may have been opened since the list was made.
+    let list = await orAborted(listed({ managerUrl, token, since: now - TAB_LIST_CACHE_MS }), signal)
+    // The tab may have been opened since the list was fetched.
     if (list?.kind === 'listed' && !list.tabs.has(tabId))
       list = await orAborted(listed({ managerUrl, token, since: now }), signal)
     if (list === null) return { kind: 'aborted', message: 'the request was stopped' }
@@ -55,20 +55,20 @@ export function createInstanceFinder(
     const url = list.kind === 'alone' ? managerUrl : list.tabs.get(tabId)
     return url === undefined
       ? { kind: 'unresolved', message: 'the manager does not list it', retryable: false }
-      : { kind: 'found', url: bare(url) }
+      : { kind: 'found', url: withoutTrailingSlash(url) }
   }
 }
 
-const bare = (url: string): string => url.replace(/\/+$/, '')
+const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '')
 
-/** A list of the manager that was asked for at this time or later. */
-interface Wanted {
+/** A request for a list that was fetched at `since` or later. */
+interface TabListRequest {
   readonly managerUrl: string
   readonly token: string | null
   readonly since: number
 }
 
-type Listed =
+type TabList =
   | { readonly kind: 'alone' }
   | { readonly kind: 'listed'; readonly tabs: ReadonlyMap<string, string> }
   | { readonly kind: 'failed'; readonly message: string; readonly retryable: boolean }
@@ -78,8 +78,8 @@ interface Manager {
   readonly token: string | null
 }
 
-async function askManager(send: Outbound['send'], manager: Manager): Promise<Listed> {
-  const answer = await get(send, manager, '/instances/tabs')
+async function fetchTabList(send: Outbound['send'], manager: Manager): Promise<TabList> {
+  const answer = await getFromManager(send, manager, '/instances/tabs')
   if (answer.kind === 'failed') return answer
   if (answer.kind === 'unknown') return { kind: 'alone' }
   const tabs = listIn(answer.value, 'tabs')
@@ -99,28 +99,28 @@ async function askManager(send: Outbound['send'], manager: Manager): Promise<Lis
   return { kind: 'listed', tabs: found }
 }
 
-/** Where the instances are that tabs were listed with; those nobody tells of are reached through the manager. */
+/** The URLs of the instances that the tabs name; unknown ones are reached through the manager. */
 async function addressesOf(
   send: Outbound['send'],
   manager: Manager,
   byInstance: ReadonlyMap<string, string>,
 ): Promise<readonly (readonly [string, string])[]> {
-  const answer = await get(send, manager, '/instances')
+  const answer = await getFromManager(send, manager, '/instances')
   const instances = answer.kind === 'answered' ? (listIn(answer.value, 'instances') ?? []) : []
-  const places = new Map(instances.map((one) => [textOf(one, ['id', 'instanceId']), addressOf(one, manager)]))
-  return [...byInstance].map(([id, instance]) => [id, places.get(instance) ?? manager.url] as const)
+  const urls = new Map(instances.map((one) => [textOf(one, ['id', 'instanceId']), addressOf(one, manager)]))
+  return [...byInstance].map(([id, instance]) => [id, urls.get(instance) ?? manager.url] as const)
 }
 
-type Got =
+type ManagerAnswer =
   | { readonly kind: 'answered'; readonly value: unknown }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'failed'; readonly message: string; readonly retryable: boolean }
 
-async function get(send: Outbound['send'], { url, token }: Manager, path: string): Promise<Got> {
+async function getFromManager(send: Outbound['send'], { url, token }: Manager, path: string): Promise<ManagerAnswer> {
   const answer = await send({
-    url: `${bare(url)}${path}`,
+    url: `${withoutTrailingSlash(url)}${path}`,
     headers: { accept: 'application/json', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
-    ...{ timeoutMs: ASKING_MS, maxBytes: LARGEST_LIST, purpose: 'operator' },
+    ...{ timeoutMs: MANAGER_TIMEOUT_MS, maxBytes: MAX_TAB_LIST_BYTES, purpose: 'operator' },
   })
   if (answer.kind !== 'answered') return { kind: 'failed', message: answer.message, retryable: true }
   const { status, headers, body } = answer
@@ -135,7 +135,7 @@ async function get(send: Outbound['send'], { url, token }: Manager, path: string
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A list, bare or under its name. */
+/** A list, either the value itself or under its name. */
 function listIn(value: unknown, name: string): readonly Fields[] | null {
   const isObject = (one: unknown): one is Fields => typeof one === 'object' && one !== null
   const list: unknown = isObject(value) && !Array.isArray(value) ? value[name] : value
@@ -147,7 +147,9 @@ function textOf(fields: Fields, names: readonly string[]): string | null {
   return typeof found === 'string' ? found : null
 }
 
-/** The address of an instance, or the port at which the manager's machine has it. The `url` of a tab is its page. */
+/**
+ * The URL of an instance, or of its port on the manager's machine. The `url` of a tab is its page, so it is not used.
+ */
 function addressOf(fields: Fields, manager: Manager): string | null {
   const isTab = 'title' in fields || 'instanceId' in fields || 'tabId' in fields
   const url = textOf(fields, ['instanceUrl', 'baseUrl', 'instance_url', ...(isTab ? [] : ['url'])])
@@ -159,12 +161,12 @@ function addressOf(fields: Fields, manager: Manager): string | null {
   return base.origin
 }
 
-async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T | null> {
+async function orAborted<T>(pending: Promise<T>, signal: AbortSignal): Promise<T | null> {
   if (signal.aborted) return null
   let stop: () => void = () => undefined
   const stopped = new Promise<null>((resolve) => {
     stop = () => resolve(null)
     signal.addEventListener('abort', stop, { once: true })
   })
-  return Promise.race([asked, stopped]).finally(() => signal.removeEventListener('abort', stop))
+  return Promise.race([pending, stopped]).finally(() => signal.removeEventListener('abort', stop))
 }

@@ -1,15 +1,15 @@
 import { noOptions, type ExecutorSpec } from '../kind.ts'
 
-/** Where browsers are is the operator's word alone, so an agent has nothing to say. */
+/** Only the operator configures browser instances, so an agent has no options. */
 export const TAB_ACTION = {
   kind: 'tab-action',
-  about: 'acts in a browser tab, as `tasks.executor` says',
-  concept: "a browser tab; where browsers are is the operator's word",
+  about: 'acts in a browser tab, as configured in `tasks.executor`',
+  concept: 'a browser tab; the operator configures the browsers',
   timeoutSeconds: 10,
   isInline: true,
   parse: noOptions,
   console: {
-    name: { en: 'Acts in a browser tab (tab-action)', zh: '在浏览器标签页中操作（tab-action）' },
+    name: { en: 'Browser tab (tab-action)', zh: '浏览器标签页（tab-action）' },
     fields: [],
   },
 } as const satisfies ExecutorSpec<'tab-action'>

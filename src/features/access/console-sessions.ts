@@ -1,24 +1,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { ConsoleSessionView } from '../../contract/member.ts'
+import type { ConsoleSessionView } from './schema.ts'
 import { effectivePermissions, type Principal } from '../../domain/access/access.ts'
 import { principalId, type OrgId } from '../../domain/ids.ts'
 import { DAY_MS, earlier, formatInstant, HOUR_MS, later, type Instant } from '../../domain/instant.ts'
-import { deleteConsoleSession, insertConsoleSession, loadConsoleSession } from './members-store.ts'
+import { deleteConsoleSession, insertConsoleSession, loadConsoleSession, type MemberRow } from './members-store.ts'
 import { loadApiKey, type ApiKeyRow } from './keys-store.ts'
-import type { Transaction } from '../../store/database.ts'
-import type { MemberRow } from '../../store/members.ts'
+import type { Transaction } from '../../platform/db/database.ts'
 import { hashSecret, newSecret } from './key-text.ts'
-import { viewMember } from '../../service/member-view.ts'
-import type { Ports } from '../../service/ports.ts'
+import { viewMember } from './members.ts'
+import type { Ports } from '../../engine/ports.ts'
 
-/** A browser that is not heard of for so long is signed out, and every browser after so long. */
+/** A browser is signed out after this long without a request, and after `LONGEST_MS` in any case. */
 export const IDLE_MS = 12 * HOUR_MS
-const LONGEST_MS = 7 * DAY_MS
+const MAX_SESSION_MS = 7 * DAY_MS
 
-/** Somebody who is signed in at the console. */
-export interface SignedIn {
+/** A signed-in user of the console. */
+export interface ActiveConsoleSession {
   readonly principal: Principal
-  /** Null when they have signed in with a key. */
+  /** Null if the user signed in with a key. */
   readonly member: MemberRow | null
   readonly seenAt: Instant
   readonly expiresAt: Instant
@@ -27,8 +26,8 @@ export interface SignedIn {
 const COOKIE_TEXT = /^[\w-]{43}$/
 
 /**
- * What a page must say besides the cookie: a page of another origin can send the cookie along, but cannot know this. It
- * follows from the cookie, so there is nothing to store and nothing to compare but this.
+ * The CSRF token that a page must send besides the cookie: another origin can make the browser send the cookie but
+ * cannot read it. It is derived from the cookie, so it is not stored.
  */
 export const csrfTokenOf = (cookie: string): string =>
   createHmac('sha256', cookie).update('escapement console csrf').digest('base64url')
@@ -40,31 +39,33 @@ export function isCsrfToken(cookie: string, token: string): boolean {
   return wanted.length === given.length && timingSafeEqual(wanted, given)
 }
 
-/** Who is to be signed in: a member, or whoever has a key. */
-export type Entering =
+/** The user to sign in: a member, or the holder of a key. */
+export type SignInSubject =
   | { readonly orgId: OrgId; readonly memberId: string }
   | { readonly orgId: OrgId; readonly keyId: string; readonly keyExpiresAt: Instant | null }
 
-/** Signs a browser in, with a key for as long as the key lives at most. Answers with the value of its cookie. */
+/** Signs a browser in, at most until the key expires. Returns the value of its cookie. */
 export async function openConsoleSession(
   tx: Transaction,
-  who: Entering,
+  subject: SignInSubject,
   now: Instant,
 ): Promise<{ readonly cookie: string; readonly expiresAt: Instant }> {
   const cookie = newSecret()
-  const latest = later(now, LONGEST_MS)
-  const expiresAt = 'keyId' in who && who.keyExpiresAt !== null && who.keyExpiresAt < latest ? who.keyExpiresAt : latest
-  const owner = 'keyId' in who ? { memberId: null, keyId: who.keyId } : { memberId: who.memberId, keyId: null }
-  const row = { orgId: who.orgId, ...owner, createdAt: now, seenAt: now, expiresAt }
+  const latest = later(now, MAX_SESSION_MS)
+  const expiresAt =
+    'keyId' in subject && subject.keyExpiresAt !== null && subject.keyExpiresAt < latest ? subject.keyExpiresAt : latest
+  const owner =
+    'keyId' in subject ? { memberId: null, keyId: subject.keyId } : { memberId: subject.memberId, keyId: null }
+  const row = { orgId: subject.orgId, ...owner, createdAt: now, seenAt: now, expiresAt }
   await insertConsoleSession(tx, row, hashSecret(cookie))
   return { cookie, expiresAt }
 }
 
-/** Who is signed in with this cookie; null when nobody is any more. */
+/** The session of this cookie, or null if it is not signed in. */
 export async function findConsoleSession(
   { database, clock }: Pick<Ports, 'database' | 'clock'>,
   cookie: string,
-): Promise<SignedIn | null> {
+): Promise<ActiveConsoleSession | null> {
   if (!COOKIE_TEXT.test(cookie)) return null
   const now = clock.now()
   const seenAfter = earlier(now, IDLE_MS)
@@ -72,42 +73,42 @@ export async function findConsoleSession(
   if (found === undefined) return null
   const { orgId, member, keyId, seenAt, expiresAt } = found
   const key = keyId === null ? undefined : await loadApiKey(database, { orgId, id: keyId })
-  const principal = member === null ? ofKey(key, expiresAt) : ofMember(member, expiresAt)
+  const principal = member === null ? keyPrincipal(key, expiresAt) : memberPrincipal(member, expiresAt)
   return principal === null ? null : { principal, member, seenAt, expiresAt }
 }
 
-const ofMember = ({ id, orgId, role }: MemberRow, expiresAt: Instant): Principal => ({
+const memberPrincipal = ({ id, orgId, role }: MemberRow, expiresAt: Instant): Principal => ({
   ...{ id: principalId(id), orgId, role, scopes: null, expiresAt, revokedAt: null },
 })
 
-/** May do what the key may, and no longer than the key: one that was revoked is told so with the next request. */
-function ofKey(key: ApiKeyRow | undefined, expiresAt: Instant): Principal | null {
-  // Nobody signs in with a key that has guard rails.
+/** Has the key's permissions and ends with the key. A revoked key is reported by the next request. */
+function keyPrincipal(key: ApiKeyRow | undefined, expiresAt: Instant): Principal | null {
+  // Restricted keys cannot sign in.
   if (key === undefined || key.guardRails !== null) return null
   const { id, orgId, role, scopes, revokedAt } = key
   return { id: principalId(id), orgId, role, scopes, expiresAt, revokedAt }
 }
 
 /**
- * Signs a browser out. One that is not signed in is left as it is. Told as an event, so that the streams it has open end at
- * once, on every node.
+ * Signs a browser out; does nothing if it is not signed in. An event ends the streams it has open at once, on every
+ * node.
  */
-export async function signOut(ports: Pick<Ports, 'database' | 'clock' | 'turns'>, cookie: string): Promise<void> {
+export async function signOut(ports: Pick<Ports, 'database' | 'clock' | 'commands'>, cookie: string): Promise<void> {
   const found = await findConsoleSession(ports, cookie)
   if (found === null) return
   const { principal, member } = found
-  await ports.turns.take({
+  await ports.commands.execute({
     orgId: principal.orgId,
     prepare: (tx) => deleteConsoleSession(tx, hashSecret(cookie)),
-    apply: (desk) => {
+    apply: (state) => {
       const kind = member === null ? 'key.changed' : 'member.changed'
-      desk.changes.events.push({ kind, subject: principal.id, data: { change: 'signed_out' } })
+      state.changes.events.push({ kind, subject: principal.id, data: { change: 'signed_out' } })
     },
   })
 }
 
-/** Somebody who is signed in, as the console shows them. */
-export const viewConsoleSession = (signedIn: SignedIn, cookie: string): ConsoleSessionView => ({
+/** A console session as the API returns it. */
+export const viewConsoleSession = (signedIn: ActiveConsoleSession, cookie: string): ConsoleSessionView => ({
   member: signedIn.member === null ? null : viewMember(signedIn.member),
   permissions: effectivePermissions(signedIn.principal),
   csrf_token: csrfTokenOf(cookie),

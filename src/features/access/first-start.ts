@@ -3,20 +3,19 @@ import { agentId, type AgentId, type OrgId } from '../../domain/ids.ts'
 import { insertAgents, type AgentRow } from '../agents/store.ts'
 import { readClock } from '../../platform/db/clock.ts'
 import { ensureOrg, loadOrg, setDefaultAgent } from './orgs-store.ts'
-import type { Database, Transaction } from '../../store/database.ts'
+import type { Database, Transaction } from '../../platform/db/database.ts'
 import { orgLock } from '../../engine/transaction/history-store.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { viewAgent } from '../../service/agents.ts'
-import { appendAudits } from '../../service/audit-chain.ts'
-import { created, SYSTEM_ACTOR } from '../audit/entry.ts'
-import type { Ports } from '../../service/ports.ts'
+import { viewAgent } from '../agents/service.ts'
+import { appendAudits, created, SYSTEM_ACTOR } from '../audit/entry.ts'
+import type { Ports } from '../../engine/ports.ts'
 
-/** The agent to try things with. */
+/** The built-in agent for trying things out. */
 export const ECHO = agentId('echo')
 
 /**
- * Sees to it that the org exists, with an agent for each function of this process and one that works offline. What
- * exists stays as it is. Answers with the agent that is woken when nobody names one.
+ * Ensures that the org exists, with an agent for each function of this process and the built-in echo agent. Existing
+ * agents are not changed. Returns the default agent.
  */
 export async function ensureAgents(ports: Ports, orgId: OrgId, ids: readonly AgentId[]): Promise<AgentId> {
   const database = ports.database as Database
@@ -36,30 +35,30 @@ export async function ensureAgents(ports: Ports, orgId: OrgId, ids: readonly Age
     ...ids.filter((id) => id !== ECHO).map((id) => agentOf(orgId, id, { kind: 'in-process', now })),
   ]
   await database.transaction((tx) => insertMissing(tx, orgId, { wanted, now }), { lock: orgLock(orgId) })
-  const known = (await loadOrg(database, orgId))?.defaultAgentId ?? null
-  if (known !== null && (known !== ECHO || ids.length === 0)) return known
-  // The first function somebody brings along replaces the agent that only answers with what it was given.
+  const defaultAgent = (await loadOrg(database, orgId))?.defaultAgentId ?? null
+  if (defaultAgent !== null && (defaultAgent !== ECHO || ids.length === 0)) return defaultAgent
+  // The first function that is registered replaces the echo agent as default.
   await setDefaultAgent(database, { orgId, agentId: first })
   return first
 }
 
-/** What the program makes by itself is on record like what people make. */
+/** Agents created by the program are audited like those created by users. */
 async function insertMissing(
   tx: Transaction,
   orgId: OrgId,
   { wanted, now: at }: { readonly wanted: readonly AgentRow[]; readonly now: Instant },
 ): Promise<void> {
-  const made = new Set(await insertAgents(tx, wanted))
+  const createdIds = new Set(await insertAgents(tx, wanted))
   const entries = wanted
-    .filter(({ id }) => made.has(id))
+    .filter(({ id }) => createdIds.has(id))
     .map((row) => created(SYSTEM_ACTOR, { kind: 'agent', id: row.id }, viewAgent(row)))
   if (entries.length > 0) await appendAudits(tx, orgId, { entries, at })
 }
 
-/** The agent to try things with, for an org. */
+/** The built-in echo agent of an org. */
 export const echoAgent = (orgId: OrgId, now: Instant): AgentRow => agentOf(orgId, ECHO, { kind: 'echo', now })
 
-/** The agent of the org that is woken when nobody names one. */
+/** The default agent of the org. */
 export const defaultAgentOf = async ({ database }: Pick<Ports, 'database'>, id: OrgId): Promise<AgentId | null> =>
   (await loadOrg(database, id))?.defaultAgentId ?? null
 

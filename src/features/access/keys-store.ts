@@ -1,8 +1,8 @@
 import type { Grant, Role } from '../../domain/access/access.ts'
 import type { OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { GuardRails } from '../../core/rails/guard-rails.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Restrictions } from '../../domain/access/restrictions.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import type { OrgPage } from '../../platform/db/page.ts'
 import { column, columns, type RowOf, table, timestampOrNull, toTimestamp } from '../../platform/db/table.ts'
 
@@ -13,7 +13,7 @@ const apiKeys = table('api_key', {
   hint: column.text(),
   role: column.text<Role>(),
   scopes: column.texts<readonly Grant[] | null>(),
-  guardRails: column.json<GuardRails | null>(),
+  guardRails: column.json<Restrictions | null>(),
   origin: column.text<'person' | 'start' | 'environment'>(),
   createdBy: column.text<string | null>(),
   createdAt: column.instant(),
@@ -22,12 +22,12 @@ const apiKeys = table('api_key', {
   lastUsedAt: column.instant<Instant | null>(),
 })
 
-/** A row of `api_key`, without the hash of its text: nothing but the search for it needs that. */
+/** A row of `api_key`, without the hash of the key. */
 export type ApiKeyRow = RowOf<typeof apiKeys>
 
 const CREATED = table('api_key', { ...apiKeys.omit('revokedAt', 'lastUsedAt').definitions, keyHash: column.bytes() })
 
-/** Keeps a new key. False when there is one with this text already. */
+/** Inserts a new key. False if a key with this text exists. */
 export async function insertApiKey(tx: Transaction, row: ApiKeyRow, keyHash: Uint8Array): Promise<boolean> {
   const rows = await tx.query(
     `${CREATED.insert} on conflict (key_hash) do nothing returning id`,
@@ -36,7 +36,7 @@ export async function insertApiKey(tx: Transaction, row: ApiKeyRow, keyHash: Uin
   return rows.length > 0
 }
 
-/** The key with this text, in whatever org that is still there; revoked and expired ones too. */
+/** The key with this text, in any org that is not deleted; revoked and expired keys too. */
 export async function loadApiKeyByHash(connection: Connection, keyHash: Uint8Array): Promise<ApiKeyRow | undefined> {
   return apiKeys.first(
     await connection.query(
@@ -61,7 +61,7 @@ export async function loadApiKey(
 }
 
 export interface ApiKeyChoice extends OrgPage {
-  /** Null: in any state. */
+  /** Null: any state. */
   readonly state: 'active' | 'expired' | 'revoked' | null
   readonly now: Instant
 }
@@ -84,7 +84,7 @@ export async function listApiKeys(connection: Connection, choice: ApiKeyChoice):
   )
 }
 
-/** Ends a key. One that has ended keeps the moment at which it did. */
+/** Revokes a key. A key that is revoked already keeps its time. */
 export async function revokeApiKey(
   tx: Transaction,
   gone: { readonly orgId: OrgId; readonly id: string; readonly at: Instant },
@@ -95,7 +95,7 @@ export async function revokeApiKey(
   )
 }
 
-/** Lets a key live again that has ended. */
+/** Restores a revoked key. */
 export async function reviveApiKey(
   tx: Transaction,
   key: { readonly orgId: OrgId; readonly id: string },
@@ -103,7 +103,7 @@ export async function reviveApiKey(
   await tx.query('update api_key set revoked_at = null where org_id = $1 and id = $2', [key.orgId, key.id])
 }
 
-/** Keys of an origin that have not ended, oldest first. */
+/** The keys of an origin that are not revoked, oldest first. */
 export async function loadLiveKeysOf(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly origin: ApiKeyRow['origin'] },
@@ -117,7 +117,7 @@ export async function loadLiveKeysOf(
   )
 }
 
-/** Notes that a key was used, unless that was noted after `unlessSince`: of many nodes one writes. */
+/** Records the use of a key, unless one was recorded after `unlessSince`, so that only one of several nodes writes. */
 export async function touchApiKey(
   connection: Connection,
   used: { readonly orgId: OrgId; readonly id: string; readonly at: Instant; readonly unlessSince: Instant },
@@ -129,9 +129,9 @@ export async function touchApiKey(
   )
 }
 
-const found = columns({ found: column.boolean() })
+const keyExists = columns({ found: column.boolean() })
 
-/** Whether a person has made a key that still works. */
+/** Whether a user created a key that still works. */
 export async function hasPersonalKeys(connection: Connection, now: Instant): Promise<boolean> {
   const rows = await connection.query(
     `select exists (select 1 from api_key k join org o on o.id = k.org_id
@@ -139,5 +139,5 @@ export async function hasPersonalKeys(connection: Connection, now: Instant): Pro
          and (k.expires_at is null or k.expires_at > $1::timestamptz)) as found`,
     [toTimestamp(now)],
   )
-  return found.only(rows).found
+  return keyExists.only(rows).found
 }

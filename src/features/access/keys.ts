@@ -1,4 +1,4 @@
-import type { KeyFilter, KeyInput, KeyView, MadeKey } from '../../contract/key.ts'
+import type { KeyFilter, KeyInput, KeyView, MadeKey } from './schema.ts'
 import type { Page } from '../../api/page.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
 import { isGrantable, type Principal } from '../../domain/access/access.ts'
@@ -14,118 +14,123 @@ import {
   revokeApiKey,
   type ApiKeyRow,
 } from './keys-store.ts'
-import type { Transaction } from '../../store/database.ts'
+import type { Transaction } from '../../platform/db/database.ts'
 import { actorOf, changed, created } from '../audit/entry.ts'
-import { applyKept } from '../../service/kept-budget.ts'
-import { callerOf, type Caller, type Giver } from '../../service/caller.ts'
+import { applyBudgetChange } from '../budgets/stored-budget.ts'
+import { callerOf, type Caller, type Grantor } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from '../../platform/db/cursor.ts'
-import { bound } from '../../service/idempotent.ts'
+import { bindToKey } from '../../engine/idempotency.ts'
 import { collectFlaws } from '../../domain/input-fields.ts'
 import { hashSecret, hintOf, isKeyText, newKeyText } from './key-text.ts'
-import type { Ports } from '../../service/ports.ts'
-import { keepRailBudget } from '../../service/rails/budget.ts'
-import { RAILED_SCOPES } from '../../service/rails/scopes.ts'
-import { railsFrom, viewRailsOrNull } from '../../service/rails/view.ts'
-import type { KeptOwn } from '../../service/schedule-budget.ts'
-import type { Work } from '../../service/turn-port.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { saveRestrictionBudget } from './restricted-input.ts'
+import { RESTRICTED_SCOPES, restrictionsFrom, viewRestrictionsOrNull } from './restrictions.ts'
+import type { OwnBudgetResult } from '../schedules/budget.ts'
+import type { Command } from '../../engine/commands-port.ts'
 
-type ReadKey = Pick<ApiKeyRow, 'name' | 'role' | 'scopes' | 'expiresAt' | 'guardRails'>
+type KeySettings = Pick<ApiKeyRow, 'name' | 'role' | 'scopes' | 'expiresAt' | 'guardRails'>
 
-/** A new key as it will be kept. */
-function newKey(input: KeyInput, now: Instant): ReadKey {
-  const { name, expires_at: expires, guard_rails: rails = null, ...given } = input
-  const guardRails = rails === null ? null : railsFrom(rails)
+/** A new key as it will be stored. */
+function keySettingsOf(input: KeyInput, now: Instant): KeySettings {
+  const { name, expires_at: expires, guard_rails: restrictions = null, ...given } = input
+  const guardRails = restrictions === null ? null : restrictionsFrom(restrictions)
   const expiresAt = typeof expires === 'string' ? instant(Date.parse(expires)) : null
   if (expiresAt !== null && expiresAt <= now)
     throw invalid([
       { field: 'expires_at', value: formatInstant(expiresAt), message: 'is in the past', allowed: 'a later time' },
     ])
-  return { name, ...standingOf({ ...given, guardRails }), expiresAt, guardRails }
+  return { name, ...keyPermissionsOf({ ...given, guardRails }), expiresAt, guardRails }
 }
 
 /**
- * A key with guard rails of which nothing else is said may do with its own things whatever can be done with them; rails
- * are a better fence for it than a role that lets it make schedules and not delete them.
+ * A restricted key without role and scopes gets every permission on its own objects: the restrictions limit it better
+ * than a role that can create schedules but not delete them.
  */
-function standingOf(
-  given: Pick<KeyInput, 'role' | 'scopes'> & Pick<ReadKey, 'guardRails'>,
-): Pick<ReadKey, 'role' | 'scopes'> {
+function keyPermissionsOf(
+  given: Pick<KeyInput, 'role' | 'scopes'> & Pick<KeySettings, 'guardRails'>,
+): Pick<KeySettings, 'role' | 'scopes'> {
   const { role, scopes = null, guardRails } = given
-  if (guardRails !== null && role === undefined && scopes === null) return { role: 'admin', scopes: RAILED_SCOPES }
+  if (guardRails !== null && role === undefined && scopes === null) return { role: 'admin', scopes: RESTRICTED_SCOPES }
   return { role: role ?? 'member', scopes }
 }
 
-const noKey = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no key ${id}`)
+const keyNotFound = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no key ${id}`)
 
 interface PreparedKey {
-  readonly made: ApiKeyRow
-  /** What its guard rails let everything use that it makes. */
-  readonly budget: KeptOwn | null
+  readonly inserted: ApiKeyRow
+  /** The budget of everything the restricted key creates. */
+  readonly budget: OwnBudgetResult | null
 }
 
-/** Makes a key. Its text is in the answer and nowhere else. */
-export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Promise<MadeKey> {
-  const wanted = newKey(input, ports.clock.now())
-  refuseUngrantable(giver, wanted)
-  const { orgId } = giver
-  const caller = callerOf(giver)
+/** Creates a key. Its text is only in the response. */
+export async function createKey(ports: Ports, grantor: Grantor, input: KeyInput): Promise<MadeKey> {
+  const wanted = keySettingsOf(input, ports.clock.now())
+  refuseUngrantable(grantor, wanted)
+  const { orgId } = grantor
+  const caller = callerOf(grantor)
   const text = newKeyText()
   const id = ports.newId('key', ports.clock.now())
-  const work: Work<ApiKeyRow> = {
+  const command: Command<ApiKeyRow> = {
     orgId,
     prepare: async (tx, now): Promise<PreparedKey> => {
-      const expiresAt = await withinMaker(tx, giver, wanted.expiresAt)
-      const made: ApiKeyRow = {
+      const expiresAt = await expiryWithinCreator(tx, grantor, wanted.expiresAt)
+      const inserted: ApiKeyRow = {
         ...{ ...wanted, expiresAt, orgId, id, hint: hintOf(text), origin: 'person' },
         ...{ createdBy: caller.principal, createdAt: now, revokedAt: null, lastUsedAt: null },
       }
-      await insertApiKey(tx, made, hashSecret(text))
-      const budget = await keepRailBudget(tx, { orgId, owner: id, before: null, after: made.guardRails, now })
-      return { made, budget }
+      await insertApiKey(tx, inserted, hashSecret(text))
+      const budget = await saveRestrictionBudget(tx, {
+        orgId,
+        owner: id,
+        before: null,
+        after: inserted.guardRails,
+        now,
+      })
+      return { inserted, budget }
     },
-    apply: (desk, prepared) => {
-      const { made, budget } = prepared as PreparedKey
-      if (budget !== null) applyKept(desk, actorOf(caller), budget)
-      desk.changes.audits.push(created(actorOf(caller), { kind: 'key', id }, viewKey(made, desk.now)))
-      desk.changes.events.push({ kind: 'key.changed', subject: id, data: { change: 'created' } })
-      return made
+    apply: (orgState, prepared) => {
+      const { inserted, budget } = prepared as PreparedKey
+      if (budget !== null) applyBudgetChange(orgState, actorOf(caller), budget)
+      orgState.changes.audits.push(created(actorOf(caller), { kind: 'key', id }, viewKey(inserted, orgState.now)))
+      orgState.changes.events.push({ kind: 'key.changed', subject: id, data: { change: 'created' } })
+      return inserted
     },
   }
-  const row = await ports.turns.take(bound(work, caller))
-  // A repetition is answered with the first key, whose text nobody has any more.
+  const row = await ports.commands.execute(bindToKey(command, caller))
+  // A repeated request returns the first key, whose text is not stored.
   return { ...viewKey(row, ports.clock.now()), key: row.id === id ? text : null }
 }
 
-/** When a key ends: no later than the key it is made with, and with it unless something else is said. */
-async function withinMaker(
+/** The expiry of a new key: by default, and at most, that of the key that creates it. */
+async function expiryWithinCreator(
   tx: Transaction,
-  { orgId, principal }: Giver,
+  { orgId, principal }: Grantor,
   wanted: Instant | null,
 ): Promise<Instant | null> {
-  const maker = principal === null ? undefined : await loadApiKey(tx, { orgId, id: principal.id })
-  const end = maker?.expiresAt ?? null
+  const creator = principal === null ? undefined : await loadApiKey(tx, { orgId, id: principal.id })
+  const end = creator?.expiresAt ?? null
   if (end === null || (wanted !== null && wanted <= end)) return wanted
   if (wanted === null) return end
   const ends = formatInstant(end)
-  throw new Refusal('FORBIDDEN', `A key cannot outlive the one it is made with, which expires at ${ends}`, {
+  throw new Refusal('FORBIDDEN', `A key cannot outlive the key that creates it, which expires at ${ends}`, {
     details: { expires_at: ends },
   })
 }
 
-/** Nobody gives what they do not have. */
-export function refuseUngrantable({ principal }: Giver, wanted: Pick<Principal, 'role' | 'scopes'>): void {
+/** Refuses to grant permissions that the grantor does not have. */
+export function refuseUngrantable({ principal }: Grantor, wanted: Pick<Principal, 'role' | 'scopes'>): void {
   if (principal === null || isGrantable(principal, wanted)) return
   throw new Refusal(
     'FORBIDDEN',
-    `You cannot give the role ${wanted.role} with these permissions: you do not have them`,
+    `You cannot grant the role ${wanted.role} with these permissions, because you do not have them`,
     {
       details: { role: wanted.role, scopes: wanted.scopes, your_role: principal.role },
     },
   )
 }
 
-/** Nobody takes away what they could not have given. */
-function refuseAbove({ principal }: Giver, { id, role, scopes }: ApiKeyRow): void {
+/** Refuses to revoke a key with permissions that the caller could not grant. */
+function refuseUngrantableKey({ principal }: Grantor, { id, role, scopes }: ApiKeyRow): void {
   if (principal === null || principal.id === id || isGrantable(principal, { role, scopes })) return
   throw new Refusal('FORBIDDEN', `Key ${id} has the role ${role} and permissions that you do not have`, {
     details: { role, scopes, your_role: principal.role },
@@ -151,40 +156,42 @@ export async function findKeys(ports: Ports, { orgId }: Caller, filter: KeyFilte
   })
 }
 
-/** The key. */
 export async function getKey(ports: Ports, { orgId }: Caller, id: string): Promise<KeyView> {
   const row = await loadApiKey(ports.database, { orgId, id })
-  if (row === undefined) throw noKey(id)
+  if (row === undefined) throw keyNotFound(id)
   return viewKey(row, ports.clock.now())
 }
 
-/** Ends a key, at once. Ending it twice changes nothing. Only its own key, and those it could have made. */
-export async function revokeKey(ports: Ports, giver: Giver, id: string): Promise<KeyView> {
-  const { orgId } = giver
-  const caller = callerOf(giver)
-  const row = await ports.turns.take({
+/**
+ * Revokes a key at once; revoking it again changes nothing. Allowed for the caller's own key and for keys it could
+ * grant.
+ */
+export async function revokeKey(ports: Ports, grantor: Grantor, id: string): Promise<KeyView> {
+  const { orgId } = grantor
+  const caller = callerOf(grantor)
+  const row = await ports.commands.execute({
     orgId,
     prepare: async (tx, now) => {
       const found = await loadApiKey(tx, { orgId, id })
-      if (found === undefined) throw noKey(id)
-      refuseAbove(giver, found)
+      if (found === undefined) throw keyNotFound(id)
+      refuseUngrantableKey(grantor, found)
       if (found.revokedAt === null) await revokeApiKey(tx, { orgId, id, at: now })
       return found
     },
-    apply: (desk, prepared) => {
+    apply: (orgState, prepared) => {
       const before = prepared as ApiKeyRow
       if (before.revokedAt !== null) return before
-      const after = { ...before, revokedAt: desk.now }
-      const views = { before: viewKey(before, desk.now), after: viewKey(after, desk.now) }
-      desk.changes.audits.push(changed(actorOf(caller), { kind: 'key', id }, { ...views, verb: 'revoke' }))
-      desk.changes.events.push({ kind: 'key.changed', subject: id, data: { change: 'revoked' } })
+      const after = { ...before, revokedAt: orgState.now }
+      const views = { before: viewKey(before, orgState.now), after: viewKey(after, orgState.now) }
+      orgState.changes.audits.push(changed(actorOf(caller), { kind: 'key', id }, { ...views, verb: 'revoke' }))
+      orgState.changes.events.push({ kind: 'key.changed', subject: id, data: { change: 'revoked' } })
       return after
     },
   })
   return viewKey(row, ports.clock.now())
 }
 
-/** A key as every surface shows it. */
+/** A key as the API returns it. */
 export const viewKey = (row: ApiKeyRow, now: Instant): KeyView => ({
   id: row.id,
   org_id: row.orgId,
@@ -192,7 +199,7 @@ export const viewKey = (row: ApiKeyRow, now: Instant): KeyView => ({
   hint: row.hint,
   role: row.role,
   scopes: row.scopes,
-  guard_rails: viewRailsOrNull(row.guardRails),
+  guard_rails: viewRestrictionsOrNull(row.guardRails),
   origin: row.origin,
   state: row.revokedAt !== null ? 'revoked' : row.expiresAt !== null && row.expiresAt <= now ? 'expired' : 'active',
   created_by: row.createdBy,
@@ -202,7 +209,10 @@ export const viewKey = (row: ApiKeyRow, now: Instant): KeyView => ({
   last_used_at: row.lastUsedAt === null ? null : formatInstant(row.lastUsedAt),
 })
 
-/** Who speaks with this key, also when it does not work any more: why is for `decideAccess` to say. Null: no such key. */
+/**
+ * The principal of this key, or null if there is no such key. Revoked and expired keys too, because `decideAccess`
+ * decides why one is refused.
+ */
 export async function findPrincipal(
   { database }: Pick<Ports, 'database'>,
   keyText: string,
@@ -210,11 +220,16 @@ export async function findPrincipal(
   if (!isKeyText(keyText)) return null
   const row = await loadApiKeyByHash(database, hashSecret(keyText))
   if (row === undefined) return null
-  const { orgId, role, scopes, expiresAt, revokedAt, lastUsedAt, guardRails: rails } = row
+  const { orgId, role, scopes, expiresAt, revokedAt, lastUsedAt, guardRails: restrictions } = row
   const principal = { id: principalId(row.id), orgId, role, scopes, expiresAt, revokedAt, lastUsedAt }
-  return rails === null ? principal : { ...principal, railed: { rails, owner: row.id, attempt: null } }
+  return restrictions === null
+    ? principal
+    : { ...principal, restricted: { restrictions, owner: row.id, attempt: null } }
 }
 
-/** Whether a person has made a key that still works: only then, or with a key in the environment, others may be let in. */
+/**
+ * Whether a user created a key that still works. Only then, or with a key in the environment, may the server listen on
+ * public addresses.
+ */
 export const hasPersonalKey = ({ database, clock }: Pick<Ports, 'database' | 'clock'>): Promise<boolean> =>
   hasPersonalKeys(database, clock.now())

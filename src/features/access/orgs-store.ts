@@ -1,6 +1,6 @@
 import type { AgentId, OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import type { OrgPage } from '../../platform/db/page.ts'
 import { column, type RowOf, table, timestampOrNull, toTimestamp } from '../../platform/db/table.ts'
 
@@ -12,15 +12,15 @@ const orgs = table('org', {
   maxConcurrent: column.int<number | null>(),
   maxSchedules: column.int<number | null>(),
   runsPerDay: column.int<number | null>(),
-  /** The longest time limit of an attempt. */
+  /** The maximum time limit of an attempt. */
   maxTimeoutSeconds: column.int<number | null>(),
   createdAt: column.instant(),
 })
 
-/** A row of `org`. A limit that is null does not limit. */
+/** A row of `org`. A null limit means unlimited. */
 export type OrgRow = RowOf<typeof orgs>
 
-/** What an org is made of when it is made by being used. */
+/** The values of an org that is created on first use. */
 export interface NewOrg {
   readonly id: OrgId
   readonly name: string
@@ -29,7 +29,7 @@ export interface NewOrg {
   readonly at: Instant
 }
 
-/** Makes an org unless there is one of this id, which then stays as it is. True when it was made. */
+/** Creates an org unless the id exists; an existing org is not changed. True if it was created. */
 export async function ensureOrg(connection: Connection, org: NewOrg): Promise<boolean> {
   const rows = await connection.query(
     `insert into org (id, name, default_timezone, default_agent_id, created_at)
@@ -40,7 +40,7 @@ export async function ensureOrg(connection: Connection, org: NewOrg): Promise<bo
   return rows.length > 0
 }
 
-/** Makes an org with all it has. False when there is one of this id, also one that is being deleted. */
+/** Inserts an org. False if the id exists, even if that org is being deleted. */
 export async function insertOrg(tx: Transaction, org: OrgRow): Promise<boolean> {
   const rows = await tx.query(`${orgs.insert} on conflict (id) do nothing returning id`, orgs.values(org))
   return rows.length > 0
@@ -48,12 +48,12 @@ export async function insertOrg(tx: Transaction, org: OrgRow): Promise<boolean> 
 
 const EDITED = orgs.omit('id', 'createdAt')
 
-/** Writes back what may change about an org. */
+/** Updates the editable columns of an org. */
 export async function saveOrg(tx: Transaction, org: OrgRow): Promise<void> {
   await tx.query(`update org set ${EDITED.assigned(2)} where id = $1`, [org.id, ...EDITED.values(org)])
 }
 
-/** The org, or undefined. One that is being deleted is not there. */
+/** The org, or undefined. An org that is being deleted is left out. */
 export async function loadOrg(connection: Connection, id: OrgId): Promise<OrgRow | undefined> {
   return orgs.first(await connection.query(`select ${orgs.list} from org where id = $1 and deleted_at is null`, [id]))
 }
@@ -78,7 +78,7 @@ export async function listOrgsPage(
   )
 }
 
-/** From now on the org is there for nobody. Its rows go step by step. */
+/** Marks an org as deleted. From then on it is not found; its rows are deleted in small steps. */
 export async function markOrgDeleted(tx: Transaction, id: OrgId, at: Instant): Promise<void> {
   await tx.query('update org set deleted_at = $2::timestamptz where id = $1', [id, toTimestamp(at)])
 }
@@ -96,8 +96,8 @@ export async function loadDeletedOrgs(connection: Connection): Promise<readonly 
 }
 
 /**
- * Where rows of an org are, in the order in which they can go. The audit log stays, and so does the version: were there
- * ever an org of the same id, its history would go on and not begin again below what nodes have heard.
+ * The tables with rows of an org, in the order in which they can be deleted. The audit log stays, and so does the
+ * version: if the id is used again, its history continues above the versions that nodes have already seen.
  */
 export const ORG_TABLES = [
   ...([
@@ -135,30 +135,30 @@ export const ORG_TABLES = [
   ...(['task_count', 'task_count_place', 'turn'] as const),
 ] as const
 
-/** Removes rows of an org from one of its tables. Answers with how many. */
+/** Deletes rows of an org from one of its tables. Returns how many. */
 export async function deleteRowsOfOrg(
   connection: Connection,
   table: (typeof ORG_TABLES)[number],
   of: { readonly orgId: OrgId; readonly limit: number },
 ): Promise<number> {
-  // In a table with partitions a place does not name one row.
-  const place = table === 'turn' ? 'no' : 'ctid'
+  // In a partitioned table, `ctid` does not identify one row.
+  const rowId = table === 'turn' ? 'no' : 'ctid'
   const rows = await connection.query(
-    `delete from ${table} where org_id = $1 and ${place} = any (array(
-       select ${place} from ${table} where org_id = $1 limit $2)) returning 1`,
+    `delete from ${table} where org_id = $1 and ${rowId} = any (array(
+       select ${rowId} from ${table} where org_id = $1 limit $2)) returning 1`,
     [of.orgId, of.limit],
   )
   return rows.length
 }
 
-/** Removes an org that has no rows left. */
-export async function deleteOrg(connection: Connection, id: OrgId): Promise<void> {
+/** Deletes an org that has no rows left. */
+export async function deleteOrgRow(connection: Connection, id: OrgId): Promise<void> {
   await connection.query('delete from org where id = $1 and deleted_at is not null', [id])
 }
 
 /**
- * Counts the runs that an org has made since a moment, for a limit that begins in the middle of the day. What only
- * says that something was refused is no run here.
+ * Counts the runs an org has created since a time, for a limit that is set in the middle of the day. Rejected and
+ * skipped runs do not count.
  */
 export async function seedDailyRuns(
   tx: Transaction,
@@ -174,7 +174,7 @@ export async function seedDailyRuns(
   )
 }
 
-/** Says whom work wakes that names nobody. */
+/** Sets the default agent of an org. */
 export async function setDefaultAgent(
   connection: Connection,
   choice: { readonly orgId: OrgId; readonly agentId: AgentId },

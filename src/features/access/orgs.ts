@@ -1,4 +1,4 @@
-import type { CreatedOrg, OrgInput, OrgPatch, OrgView } from '../../contract/org.ts'
+import type { CreatedOrg, OrgInput, OrgPatch, OrgView } from './schema.ts'
 import type { Page } from '../../api/page.ts'
 import type { PageFilter } from '../../api/common.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
@@ -6,36 +6,36 @@ import { OPERATOR_ORG, type Role } from '../../domain/access/access.ts'
 import { periodBounds } from '../../domain/budget/budget-period.ts'
 import { agentId, orgId as toOrgId, type OrgId } from '../../domain/ids.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
-import { parseZone } from '../../core/time/zone.ts'
+import { parseZone } from '../../domain/time/zone.ts'
 import { insertAgents, loadAgents } from '../agents/store.ts'
 import { insertApiKey, type ApiKeyRow } from './keys-store.ts'
-import type { Transaction } from '../../store/database.ts'
+import type { Transaction } from '../../platform/db/database.ts'
 import { insertOrg, listOrgsPage, loadOrg, markOrgDeleted, saveOrg, seedDailyRuns, type OrgRow } from './orgs-store.ts'
-import { countSchedules } from '../../store/schedules.ts'
+import { countSchedules } from '../schedules/store.ts'
 import { actorOf, changed, created, deleted } from '../audit/entry.ts'
-import type { Caller } from '../../service/caller.ts'
+import type { Caller } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from '../../platform/db/cursor.ts'
-import { RUNS_PER_DAY } from '../../service/desk/daily-runs.ts'
+import { RUNS_PER_DAY } from '../../engine/commands/daily-runs.ts'
 import { ECHO, echoAgent } from './first-start.ts'
-import { bound } from '../../service/idempotent.ts'
+import { bindToKey } from '../../engine/idempotency.ts'
 import { collectFlaws } from '../../domain/input-fields.ts'
 import { hashSecret, hintOf, newKeyText } from './key-text.ts'
-import type { Ports } from '../../service/ports.ts'
-import type { Work } from '../../service/turn-port.ts'
+import type { Ports } from '../../engine/ports.ts'
+import type { Command } from '../../engine/commands-port.ts'
 
-const noOrg = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no org ${id}`)
+const orgNotFound = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no org ${id}`)
 
-/** Who creates an org, and the role that its first key gets. */
+/** The caller that creates an org, and the role of its first key. */
 interface OrgCreator extends Caller {
   readonly role?: Role
 }
 
-/** Makes an org, with an agent that works offline. That it was made is on record in the org of whoever made it. */
+/** Creates an org with the built-in echo agent. The creation is audited in the caller's org. */
 export async function createOrg(ports: Ports, caller: OrgCreator, input: OrgInput): Promise<CreatedOrg> {
   const { name, id, default_timezone: zone, with_key: withKey = false } = input
   const text = newKeyText()
   const keyId = withKey ? ports.newId('key', ports.clock.now()) : null
-  const work: Work<{ readonly view: OrgView; readonly keyId: string | null }> = {
+  const command: Command<{ readonly view: OrgView; readonly keyId: string | null }> = {
     orgId: caller.orgId,
     prepare: async (tx, now): Promise<OrgRow> => {
       const row: OrgRow = {
@@ -44,27 +44,27 @@ export async function createOrg(ports: Ports, caller: OrgCreator, input: OrgInpu
         ...limitsOf(input, NO_LIMITS),
       }
       if (!(await insertOrg(tx, row)))
-        throw new Refusal('CONFLICT', `There is an org ${row.id} already, or one that is still being deleted`)
+        throw new Refusal('CONFLICT', `The org ${row.id} already exists, or is still being deleted`)
       await insertAgents(tx, [echoAgent(row.id, now)])
       if (keyId !== null)
         await insertApiKey(tx, firstKey({ id: keyId, orgId: row.id, text, now, caller }), hashSecret(text))
       return row
     },
-    apply: (desk, prepared) => {
+    apply: (state, prepared) => {
       const view = viewOrg(prepared as OrgRow)
       const after = keyId === null ? view : { ...view, first_key: keyId }
-      desk.changes.audits.push(created(actorOf(caller), { kind: 'org', id: view.id }, after))
-      desk.changes.events.push({ kind: 'org.changed', subject: view.id, data: { change: 'created' } })
+      state.changes.audits.push(created(actorOf(caller), { kind: 'org', id: view.id }, after))
+      state.changes.events.push({ kind: 'org.changed', subject: view.id, data: { change: 'created' } })
       return { view, keyId }
     },
   }
-  const made = await ports.turns.take(bound(work, caller))
-  if (made.keyId === null) return made.view
-  // A repetition is answered with the first key, whose text is not kept.
-  return { ...made.view, first_key: { id: made.keyId, key: made.keyId === keyId ? text : null } }
+  const result = await ports.commands.execute(bindToKey(command, caller))
+  if (result.keyId === null) return result.view
+  // A repeated request returns the first key, whose text is not stored.
+  return { ...result.view, first_key: { id: result.keyId, key: result.keyId === keyId ? text : null } }
 }
 
-/** The key with which the owner of a new org begins. */
+/** The first key of a new org. */
 const firstKey = (of: {
   readonly id: string
   readonly orgId: OrgId
@@ -88,7 +88,7 @@ const NO_LIMITS = { maxConcurrent: null, maxSchedules: null, runsPerDay: null, m
 
 type Limits = Pick<OrgRow, 'maxConcurrent' | 'maxSchedules' | 'runsPerDay' | 'maxTimeoutSeconds'>
 
-/** What was given, null included; else what there was. */
+/** The given limits, null included; the previous ones where none is given. */
 function limitsOf(given: OrgPatch, before: Limits): Limits {
   const {
     max_concurrent: concurrent,
@@ -115,65 +115,64 @@ export async function findOrgs(ports: Pick<Ports, 'database'>, filter: PageFilte
   return pageOf(rows, limit, { view: viewOrg, cursor: ({ createdAt, id }) => ({ createdAt, key: id }) })
 }
 
-/** The org. */
 export async function getOrg(ports: Pick<Ports, 'database'>, id: string): Promise<OrgView> {
   const row = await loadOrg(ports.database, toOrgId(id))
-  if (row === undefined) throw noOrg(id)
+  if (row === undefined) throw orgNotFound(id)
   return viewOrg(row)
 }
 
 /**
- * Changes an org. New limits hold from the next decision on: nothing that runs is ended for them. What was changed, and
- * by whom, is on record in that org.
+ * Updates an org. New limits apply from the next decision on; running attempts are not stopped. The change is audited
+ * in that org.
  */
-export async function changeOrg(
+export async function updateOrg(
   ports: Ports,
   caller: Pick<Caller, 'principal'>,
-  asked: { readonly id: string; readonly change: OrgPatch },
+  request: { readonly id: string; readonly change: OrgPatch },
 ): Promise<OrgView> {
-  const { name, default_timezone: zone, default_agent_id: agent } = asked.change
-  const id = toOrgId(asked.id)
-  return ports.turns.take({
-    orgId: await orgThere(ports, id),
+  const { name, default_timezone: zone, default_agent_id: agent } = request.change
+  const id = toOrgId(request.id)
+  return ports.commands.execute({
+    orgId: await requireOrg(ports, id),
     prepare: async (tx, now): Promise<readonly [OrgRow, OrgRow]> => {
       const found = await loadOrg(tx, id)
-      if (found === undefined) throw noOrg(id)
-      if (agent !== undefined && agent !== null) await refuseUnknownAgent(tx, id, agent)
+      if (found === undefined) throw orgNotFound(id)
+      if (agent !== undefined && agent !== null) await refuseUnknownDefaultAgent(tx, id, agent)
       const row: OrgRow = {
         ...found,
         name: name ?? found.name,
         defaultTimezone: zone ?? found.defaultTimezone,
         defaultAgentId: agent === undefined ? found.defaultAgentId : agent === null ? null : agentId(agent),
-        ...limitsOf(asked.change, found),
+        ...limitsOf(request.change, found),
       }
       await saveOrg(tx, row)
-      await beginCounting(tx, { before: found, after: row, now })
+      await seedRunsPerDay(tx, { before: found, after: row, now })
       return [found, row]
     },
-    apply: (desk, prepared) => {
+    apply: (state, prepared) => {
       const [before, after] = prepared as readonly [OrgRow, OrgRow]
       const views = { before: viewOrg(before), after: viewOrg(after) }
-      desk.changes.audits.push(changed(actorOf(caller), { kind: 'org', id }, views))
-      desk.changes.events.push({ kind: 'org.changed', subject: id, data: { change: 'updated' } })
+      state.changes.audits.push(changed(actorOf(caller), { kind: 'org', id }, views))
+      state.changes.events.push({ kind: 'org.changed', subject: id, data: { change: 'updated' } })
       return views.after
     },
   })
 }
 
-/** Asked before there is an office for an org that nobody knows. */
-async function orgThere(ports: Pick<Ports, 'database'>, id: OrgId): Promise<OrgId> {
-  if ((await loadOrg(ports.database, id)) === undefined) throw noOrg(id)
+/** Checked first, so that no actor is created for an org that does not exist. */
+async function requireOrg(ports: Pick<Ports, 'database'>, id: OrgId): Promise<OrgId> {
+  if ((await loadOrg(ports.database, id)) === undefined) throw orgNotFound(id)
   return id
 }
 
-async function refuseUnknownAgent(tx: Transaction, orgId: OrgId, id: string): Promise<void> {
+async function refuseUnknownDefaultAgent(tx: Transaction, orgId: OrgId, id: string): Promise<void> {
   const [agent] = await loadAgents(tx, { orgId, ids: [agentId(id)] })
   if (agent === undefined)
-    throw invalid([{ field: 'default_agent_id', value: id, message: 'names no agent of the org' }])
+    throw invalid([{ field: 'default_agent_id', value: id, message: 'is not an agent of the org' }])
 }
 
-/** A limit that begins in the middle of a day counts what the day has had, as far as it is still on record. */
-async function beginCounting(
+/** A limit set in the middle of a day counts the runs of that day that are still stored. */
+async function seedRunsPerDay(
   tx: Transaction,
   { before, after, now }: { readonly before: OrgRow; readonly after: OrgRow; readonly now: Instant },
 ): Promise<void> {
@@ -186,18 +185,18 @@ async function beginCounting(
 }
 
 /**
- * Deletes an org in which nothing is pending and nothing is planned. It is there for nobody from then on; its rows go
- * in small steps, and what was done in it stays on record.
+ * Deletes an org without pending runs or active schedules. From then on it is not found; its rows are deleted in small
+ * steps, and its audit log stays.
  */
-export async function removeOrg(ports: Ports, caller: Pick<Caller, 'principal'>, id: string): Promise<void> {
+export async function deleteOrg(ports: Ports, caller: Pick<Caller, 'principal'>, id: string): Promise<void> {
   const gone = toOrgId(id)
   if (gone === OPERATOR_ORG)
     throw new Refusal('CONFLICT', `The org ${id} operates the deployment and cannot be deleted`)
-  await ports.turns.take({
-    orgId: await orgThere(ports, gone),
+  await ports.commands.execute({
+    orgId: await requireOrg(ports, gone),
     prepare: async (tx) => {
       const found = await loadOrg(tx, gone)
-      if (found === undefined) throw noOrg(id)
+      if (found === undefined) throw orgNotFound(id)
       const active = await countSchedules(tx, { orgId: gone, state: 'active' })
       if (active > 0)
         throw new Refusal('CONFLICT', `The org ${id} has ${active} active schedules; disable or delete them first`, {
@@ -205,8 +204,8 @@ export async function removeOrg(ports: Ports, caller: Pick<Caller, 'principal'>,
         })
       return found
     },
-    apply: (desk, prepared) => {
-      const pending = desk.runs.size
+    apply: (state, prepared) => {
+      const pending = state.runs.size
       if (pending > 0)
         throw new Refusal(
           'CONFLICT',
@@ -215,14 +214,14 @@ export async function removeOrg(ports: Ports, caller: Pick<Caller, 'principal'>,
             details: { pending_runs: pending },
           },
         )
-      desk.changes.audits.push(deleted(actorOf(caller), { kind: 'org', id }, viewOrg(prepared as OrgRow)))
-      desk.changes.events.push({ kind: 'org.changed', subject: id, data: { change: 'deleted' } })
+      state.changes.audits.push(deleted(actorOf(caller), { kind: 'org', id }, viewOrg(prepared as OrgRow)))
+      state.changes.events.push({ kind: 'org.changed', subject: id, data: { change: 'deleted' } })
     },
-    conclude: (tx, _answer, now) => markOrgDeleted(tx, gone, now),
+    afterApply: (tx, _answer, now) => markOrgDeleted(tx, gone, now),
   })
 }
 
-/** An org as every surface shows it. */
+/** An org as the API returns it. */
 const viewOrg = (row: OrgRow): OrgView => ({
   id: row.id,
   name: row.name,

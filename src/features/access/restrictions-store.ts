@@ -1,119 +1,124 @@
 import type { OrgId, RunId, ScheduleId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import type { OrgPage } from '../../platform/db/page.ts'
 import { column, columns, counted, type RowOf, table, timestampOrNull, toTimestamp } from '../../platform/db/table.ts'
 
 const owners = columns({ owner: column.text<string | null>() })
 
-/** Whose the schedule is; undefined: there is none. */
+/** The owner of the schedule; undefined if there is no such schedule. */
 export async function loadScheduleOwner(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly id: ScheduleId },
+  query: { readonly orgId: OrgId; readonly id: ScheduleId },
 ): Promise<string | null | undefined> {
   const rows = await connection.query(`select ${owners.list} from schedule where org_id = $1 and id = $2`, [
-    asked.orgId,
-    asked.id,
+    query.orgId,
+    query.id,
   ])
   return owners.first(rows)?.owner
 }
 
-/** Whose the run is; undefined: there is none. */
+/** The owner of the run; undefined if there is no such run. */
 export async function loadRunOwner(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly id: RunId },
+  query: { readonly orgId: OrgId; readonly id: RunId },
 ): Promise<string | null | undefined> {
   const rows = await connection.query(`select ${owners.list} from run where org_id = $1 and id = $2`, [
-    asked.orgId,
-    asked.id,
+    query.orgId,
+    query.id,
   ])
   return owners.first(rows)?.owner
 }
 
-/** How many schedules an owner has, whatever their state. */
+/** The number of schedules an owner has, in any state. */
 export async function countOwned(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly owner: string },
+  query: { readonly orgId: OrgId; readonly owner: string },
 ): Promise<number> {
   const rows = await connection.query(`select ${counted.list} from schedule where org_id = $1 and owner = $2`, [
-    asked.orgId,
-    asked.owner,
+    query.orgId,
+    query.owner,
   ])
   return counted.only(rows).count
 }
 
-const acts = table('rail_act', {
+const actionColumns = table('rail_act', {
   kind: column.text<'made' | 'moved' | 'woken' | 'task' | 'message'>(),
   scheduleId: column.text<ScheduleId | null>(),
-  /** The one moment at which an `at` fires. */
+  /** The occurrence of an `at` schedule. */
   moment: column.instant<Instant | null>(),
 })
 
-/** Something that the rails of an owner count. */
-export type RailAct = RowOf<typeof acts>
+/** An action that counts toward the limits of a restricted key. */
+export type RestrictedAction = RowOf<typeof actionColumns>
 
-/** Puts on record what an owner has done. */
-export async function insertRailActs(
+/** Records actions of an owner. */
+export async function insertRestrictedActions(
   tx: Transaction,
-  done: { readonly orgId: OrgId; readonly owner: string; readonly at: Instant; readonly acts: readonly RailAct[] },
+  done: {
+    readonly orgId: OrgId
+    readonly owner: string
+    readonly at: Instant
+    readonly acts: readonly RestrictedAction[]
+  },
 ): Promise<void> {
   await tx.query(
-    `insert into rail_act (org_id, owner, at, ${acts.names})
-     select $1, $2, $3::timestamptz, * from unnest(${acts.arrays(4)})`,
-    [done.orgId, done.owner, toTimestamp(done.at), ...acts.lists(done.acts)],
+    `insert into rail_act (org_id, owner, at, ${actionColumns.names})
+     select $1, $2, $3::timestamptz, * from unnest(${actionColumns.arrays(4)})`,
+    [done.orgId, done.owner, toTimestamp(done.at), ...actionColumns.lists(done.acts)],
   )
 }
 
-const done = columns({ ...counted.definitions, oldest: column.instant<Instant | null>('min(at)') })
+const actionTotals = columns({ ...counted.definitions, oldest: column.instant<Instant | null>('min(at)') })
 
-/** What an owner has done since a moment: how often, and when first. */
-export async function loadRailActs(
+/** The number of actions of an owner since a time, and the time of the first. */
+export async function loadRestrictedActions(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly owner: string; readonly since: Instant },
-): Promise<RowOf<typeof done>> {
+  query: { readonly orgId: OrgId; readonly owner: string; readonly since: Instant },
+): Promise<RowOf<typeof actionTotals>> {
   const rows = await connection.query(
-    `select ${done.list} from rail_act where org_id = $1 and owner = $2 and at > $3::timestamptz`,
-    [asked.orgId, asked.owner, toTimestamp(asked.since)],
+    `select ${actionTotals.list} from rail_act where org_id = $1 and owner = $2 and at > $3::timestamptz`,
+    [query.orgId, query.owner, toTimestamp(query.since)],
   )
-  return done.only(rows)
+  return actionTotals.only(rows)
 }
 
-const wakings = columns({ at: column.instant() })
+const lastRuns = columns({ at: column.instant() })
 
-/** When a run of the schedule was last asked for under guard rails; null: never, or long ago. */
-export async function loadLastWaking(
+/** When a restricted key last started a run of the schedule; null: never, or too long ago to be stored. */
+export async function loadLastManualRun(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly id: ScheduleId },
+  query: { readonly orgId: OrgId; readonly id: ScheduleId },
 ): Promise<Instant | null> {
   const rows = await connection.query(
-    `select ${wakings.list} from rail_act where org_id = $1 and schedule_id = $2 and kind = 'woken' order by at desc limit 1`,
-    [asked.orgId, asked.id],
+    `select ${lastRuns.list} from rail_act where org_id = $1 and schedule_id = $2 and kind = 'woken' order by at desc limit 1`,
+    [query.orgId, query.id],
   )
-  return wakings.first(rows)?.at ?? null
+  return lastRuns.first(rows)?.at ?? null
 }
 
-const moments = columns({ moment: column.instant() })
+const occurrenceColumns = columns({ moment: column.instant() })
 
-/** The moment of another `at` of the owner that is nearest to this one; null: there is none. */
-export async function loadNearestMoment(
+/** The occurrence of another `at` schedule of the owner that is nearest to this time; null: there is none. */
+export async function loadNearestOccurrence(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly owner: string; readonly moment: Instant; readonly except: ScheduleId },
+  query: { readonly orgId: OrgId; readonly owner: string; readonly moment: Instant; readonly except: ScheduleId },
 ): Promise<Instant | null> {
   const rows = await connection.query(
-    `select ${moments.list} from (
+    `select ${occurrenceColumns.list} from (
        (select moment from rail_act where org_id = $1 and owner = $2 and moment >= $3::timestamptz
           and schedule_id is distinct from $4 order by moment limit 1)
        union all
        (select moment from rail_act where org_id = $1 and owner = $2 and moment < $3::timestamptz
           and schedule_id is distinct from $4 order by moment desc limit 1)) near
      order by greatest(moment, $3::timestamptz) - least(moment, $3::timestamptz) limit 1`,
-    [asked.orgId, asked.owner, toTimestamp(asked.moment), asked.except],
+    [query.orgId, query.owner, toTimestamp(query.moment), query.except],
   )
-  return moments.first(rows)?.moment ?? null
+  return occurrenceColumns.first(rows)?.moment ?? null
 }
 
-/** Moments of the schedule that have not come will not: it has another one now, or is gone. */
-export async function forgetMoments(
+/** Drops the future occurrences of a schedule that was rescheduled or deleted. */
+export async function clearFutureOccurrences(
   tx: Transaction,
   gone: { readonly orgId: OrgId; readonly id: ScheduleId; readonly after: Instant },
 ): Promise<void> {
@@ -124,10 +129,10 @@ export async function forgetMoments(
 }
 
 /**
- * Removes what no rail counts any more. What counts by the hour goes after a day; what must be so far from the next of its
- * kind goes when no rail can ask for more. Answers with how many.
+ * Deletes actions that no limit counts any more. Actions with an hourly limit are deleted after a day; actions with a
+ * minimum interval, after the longest interval that can be set. Returns how many.
  */
-export async function deleteOldRailActs(
+export async function deleteOldRestrictedActions(
   connection: Connection,
   old: { readonly before: Instant; readonly longBefore: Instant; readonly limit: number },
 ): Promise<number> {
@@ -143,18 +148,18 @@ export async function deleteOldRailActs(
   return rows.length
 }
 
-const standings = columns({ attemptId: column.text<string | null>(), state: column.text() })
+const currentAttempts = columns({ attemptId: column.text<string | null>(), state: column.text() })
 
-/** The attempt that is current in a pending run, and what the run is doing; undefined: it is not pending any more. */
-export async function loadAttemptStanding(
+/** The current attempt of a pending run and the run's state; undefined if the run is not pending. */
+export async function loadCurrentAttempt(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly runId: RunId },
-): Promise<RowOf<typeof standings> | undefined> {
-  const rows = await connection.query(`select ${standings.list} from pending where org_id = $1 and id = $2`, [
-    asked.orgId,
-    asked.runId,
+  query: { readonly orgId: OrgId; readonly runId: RunId },
+): Promise<RowOf<typeof currentAttempts> | undefined> {
+  const rows = await connection.query(`select ${currentAttempts.list} from pending where org_id = $1 and id = $2`, [
+    query.orgId,
+    query.runId,
   ])
-  return standings.first(rows)
+  return currentAttempts.first(rows)
 }
 
 const runs = columns({
@@ -183,13 +188,13 @@ const schedules = columns({
   createdAt: column.instant('s.created_at'),
 })
 
-/** A run or a schedule, as far as the tree of what woke what shows it. */
+/** A run or a schedule as a node of the lineage tree. */
 export type LineageRow = RowOf<typeof runs>
 
-/** The run and those above it that are still on record, the run itself first; no more than so many. */
-export async function loadRunsAbove(
+/** The run and its stored ancestors, the run first, up to `most` levels. */
+export async function loadRunWithAncestors(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly id: RunId; readonly most: number },
+  query: { readonly orgId: OrgId; readonly id: RunId; readonly most: number },
 ): Promise<readonly LineageRow[]> {
   const rows = await connection.query(
     `with recursive above (no, id, parent_run_id) as (
@@ -198,17 +203,17 @@ export async function loadRunsAbove(
        select a.no + 1, r.id, r.parent_run_id from above a join run r on r.org_id = $1 and r.id = a.parent_run_id
         where a.no < $3)
      select ${runs.list} from above a join run r on r.org_id = $1 and r.id = a.id order by a.no`,
-    [asked.orgId, asked.id, asked.most],
+    [query.orgId, query.id, query.most],
   )
   return runs.read(rows)
 }
 
-/** What a run made and woke itself, oldest first. */
-export async function loadBelow(
+/** The runs and schedules that a run created, oldest first. */
+export async function loadRunChildren(
   connection: Connection,
-  asked: OrgPage & {
+  query: OrgPage & {
     readonly id: RunId
-    /** Whose they must be; null: anybody's. */
+    /** Only objects of this owner; null: of any owner. */
     readonly owner: string | null
   },
 ): Promise<readonly LineageRow[]> {
@@ -224,12 +229,12 @@ export async function loadBelow(
          order by s.created_at, s.id limit $6)) below
      order by "createdAt", id limit $6`,
     [
-      asked.orgId,
-      asked.id,
-      asked.owner,
-      timestampOrNull(asked.after?.createdAt ?? null),
-      asked.after?.id ?? null,
-      asked.limit,
+      query.orgId,
+      query.id,
+      query.owner,
+      timestampOrNull(query.after?.createdAt ?? null),
+      query.after?.id ?? null,
+      query.limit,
     ],
   )
   return runs.read(rows)

@@ -1,7 +1,7 @@
-import { json, type ReadText } from '../../cli/remote/fields.ts'
+import { json, type OptionReader } from '../../cli/remote/fields.ts'
 
-/** Most executors are an address, which needs no JSON. */
-const readExecutor: ReadText = (text, about) => {
+/** Reads a URL as an http executor, and any other plain word as its kind. */
+const readExecutor: OptionReader = (text, about) => {
   if (text.trimStart().startsWith('{')) return json(text, about)
   return /^https?:/i.test(text.trim()) ? { kind: 'http', url: text.trim() } : { kind: text }
 }
@@ -9,5 +9,5 @@ const readExecutor: ReadText = (text, about) => {
 export const EXECUTOR = {
   flags: '--executor <kind|url|json>',
   read: readExecutor,
-  hint: 'as a kind such as echo, a URL, or JSON',
+  hint: 'a kind such as echo, a URL, or JSON',
 } as const

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { agentInput, agentPatch, type AgentView } from './schema.ts'
 import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
-import { agoText, momentText } from '../../cli/output/times.ts'
+import { relativeTimeText, cliTimeText } from '../../cli/output/times.ts'
 import {
   namesOf,
   number,
@@ -9,40 +9,44 @@ import {
   withFields,
   type FieldOption,
   type FieldValues,
-  type ReadText,
+  type OptionReader,
 } from '../../cli/remote/fields.ts'
 import type { FieldNames } from '../../cli/remote/refused.ts'
-import type { Desk, Talk } from '../../cli/remote/talk.ts'
+import type { CliContext, CliCall } from '../../cli/remote/call.ts'
 import { addResource } from '../../cli/resource.ts'
 import { EXECUTOR } from './cli-executor.ts'
-import { SELF_SERVICE } from '../../cli/commands/rail-fields.ts'
-import { railsText } from '../../cli/commands/rails-text.ts'
+import { restrictionsText, SELF_SERVICE } from '../access/cli-restrictions.ts'
 
-const secret: ReadText = (name) => `{{secret:${name}}}`
+const secretReference: OptionReader = (name) => `{{secret:${name}}}`
 
-/** Options of an agent that is a model; each is a field of its executor. */
+/** Options of a chat executor; each sets a field of it. */
 const MODEL_FIELDS: readonly FieldOption[] = [
   {
     flags: '--base-url <url>',
     field: 'base_url',
-    about: 'chat executor: URL of the API, as https://api.openai.com/v1',
+    about: 'chat executor: URL of the API, such as https://api.openai.com/v1',
   },
   { flags: '--model <name>', field: 'model', about: 'chat executor: name of the model' },
-  { flags: '--api-key-secret <name>', field: 'api_key', read: secret, about: 'chat executor: secret with the API key' },
+  {
+    flags: '--api-key-secret <name>',
+    field: 'api_key',
+    read: secretReference,
+    about: 'chat executor: secret with the API key',
+  },
   { flags: '--system-prompt <text>', field: 'system_prompt', about: 'chat executor: system prompt' },
   { flags: '--temperature <n>', field: 'temperature', read: number, about: 'chat executor: sampling temperature, 0–2' },
   { flags: '--max-tokens <n>', field: 'max_tokens', read: number, about: 'chat executor: maximum output tokens' },
 ]
 
-/** What the server calls these fields, under what they are called here. */
+/** Option names by JSON pointer. */
 const MODEL_NAMES: FieldNames = namesOf(
   MODEL_FIELDS.map((option) => ({ ...option, field: `executor/${option.field}` })),
 )
 
-/** `escapement agents …`: what does the work. */
-export function addAgents(group: Command, desk: Desk): void {
-  addResource<AgentView>(group, desk, {
-    one: 'an agent',
+/** `escapement agents …`: the agents of the org. */
+export function addAgents(group: Command, cli: CliContext): void {
+  addResource<AgentView>(group, cli, {
+    singular: 'an agent',
     input: agentInput,
     patch: agentPatch,
     isVersioned: true,
@@ -54,47 +58,47 @@ export function addAgents(group: Command, desk: Desk): void {
     extra: {
       options: (command) => withFields(command, MODEL_FIELDS),
       names: MODEL_NAMES,
-      body: (talk, body, { changed, options }) =>
-        withModel(talk, body, {
+      body: (call, body, { changed, options }) =>
+        withModel(call, body, {
           options,
-          before: async () => (changed === null ? {} : (await talk.client.agents.get(changed)).executor),
+          before: async () => (changed === null ? {} : (await call.client.agents.get(changed)).executor),
         }),
     },
-    about: { delete: 'delete an agent that no schedule uses' },
+    descriptions: { delete: 'delete an agent that no schedule uses' },
     columns: ({ now }) => [
-      { title: 'ID', of: ({ id }) => id },
-      { title: 'NAME', of: ({ name }) => valueText(name), flexible: true },
-      { title: 'EXECUTOR', of: ({ executor }) => executor.kind },
-      { title: 'AT ONCE', of: ({ max_concurrent }) => valueText(max_concurrent), right: true },
-      { title: 'DESCRIPTION', of: ({ description }) => valueText(description), flexible: true },
-      { title: 'CHANGED', of: ({ updated_at }) => agoText(updated_at, now) },
+      { title: 'ID', value: ({ id }) => id },
+      { title: 'NAME', value: ({ name }) => valueText(name), flexible: true },
+      { title: 'EXECUTOR', value: ({ executor }) => executor.kind },
+      { title: 'CONCURRENCY', value: ({ max_concurrent }) => valueText(max_concurrent), right: true },
+      { title: 'DESCRIPTION', value: ({ description }) => valueText(description), flexible: true },
+      { title: 'UPDATED', value: ({ updated_at }) => relativeTimeText(updated_at, now) },
     ],
     facts: ({ now }, agent) => [
       ['id', agent.id],
       ['name', oneLine(valueText(agent.name))],
       ['description', agent.description === '' ? null : manyLines(agent.description)],
       ['executor', oneLine(JSON.stringify(agent.executor))],
-      ['at once', agent.max_concurrent === null ? 'no limit of its own' : String(agent.max_concurrent)],
+      ['max concurrent', agent.max_concurrent === null ? 'no limit' : String(agent.max_concurrent)],
       ['timeout', agent.timeout_seconds === null ? null : `${agent.timeout_seconds} s`],
       ['retry', agent.retry_policy === null ? null : JSON.stringify(agent.retry_policy)],
       ['context window', agent.context_window === null ? null : String(agent.context_window)],
       ['default session', agent.default_session],
-      ['self service', railsText(agent.self_service)],
-      ['changed', momentText(agent.updated_at, now)],
+      ['self service', restrictionsText(agent.self_service)],
+      ['updated', cliTimeText(agent.updated_at, now)],
       ['version', String(agent.version)],
     ],
   })
 }
 
-/** The body with the options of a model in its executor; what was not given stays as it is in `before`. */
+/** Merges the chat options into the executor of the body, or into the current executor of the agent. */
 async function withModel(
-  { now }: Talk,
+  { now }: CliCall,
   body: FieldValues,
-  given: { readonly options: object; readonly before: () => Promise<object> },
+  input: { readonly options: object; readonly before: () => Promise<object> },
 ): Promise<FieldValues> {
-  const said = valuesOf(MODEL_FIELDS, given.options, now)
-  if (Object.keys(said).length === 0) return body
+  const modelFields = valuesOf(MODEL_FIELDS, input.options, now)
+  if (Object.keys(modelFields).length === 0) return body
   const { executor } = body
-  const known = typeof executor === 'object' && executor !== null ? executor : await given.before()
-  return { ...body, executor: { kind: 'chat', ...known, ...said } }
+  const known = typeof executor === 'object' && executor !== null ? executor : await input.before()
+  return { ...body, executor: { kind: 'chat', ...known, ...modelFields } }
 }

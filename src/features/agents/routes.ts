@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { agent, agentInput, agentPage, agentPatch } from './schema.ts'
 import { id, pageFilter } from '../../api/common.ts'
-import { changeAgent, createAgent, findAgentPage, getAgent, removeAgent } from '../../service/agents.ts'
+import { updateAgent, createAgent, findAgentPage, getAgent, deleteAgent } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 
 const one = z.strictObject({ id })
 
-/** What does the work. */
+/** The API of agents. */
 export const agentOperations = {
   'agents.create': operation({
     ...{ method: 'POST', path: '/api/v1/agents', tag: 'agents', permission: 'agents:write' },
@@ -42,7 +42,7 @@ export const agentOperations = {
     refusals: ['NOT_FOUND', 'STALE_VERSION'],
     examples: { body: { max_concurrent: 5, timeout_seconds: null } },
   }).by(({ ports, caller, params, body, ifMatch }) =>
-    changeAgent(ports, caller, { id: params.id, version: ifMatch, change: body }),
+    updateAgent(ports, caller, { id: params.id, version: ifMatch, change: body }),
   ),
   'agents.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:write' },
@@ -52,5 +52,5 @@ export const agentOperations = {
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
-  }).by(({ ports, caller, params, ifMatch }) => removeAgent(ports, caller, { id: params.id, version: ifMatch })),
+  }).by(({ ports, caller, params, ifMatch }) => deleteAgent(ports, caller, { id: params.id, version: ifMatch })),
 }

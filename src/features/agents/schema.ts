@@ -1,26 +1,38 @@
 import { z } from 'zod'
-import { AGENT_ID, parseAgentId } from '../../core/agent-id.ts'
-import type { Flaw } from '../../domain/input.ts'
+import { isoTime, pageOf } from '../../api/common.ts'
+import { fieldsRule, named, rule, sessionKeyText, type Shape, text, integerBetween } from '../../api/fields.ts'
+import { type Flaw, flawed, parsed, type Parsed } from '../../domain/input.ts'
 import { MAX_TIMEOUT_SECONDS } from '../../domain/run/timeouts.ts'
-import { moment, pageOf } from '../../api/common.ts'
 import { executor, executorInput } from '../../executors/schema.ts'
-import { fieldsRule, rule, sessionKeyText, text, whole } from '../../api/fields.ts'
 import { guardRails, guardRailsInput } from '../access/restrictions-schema.ts'
 import { providerNameText } from '../providers/schema.ts'
-import { retryPolicy, retryPolicyInput } from '../../contract/retry-policy.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { retryPolicy, retryPolicyInput } from '../schedules/rules-schema.ts'
 
-/** Everything about an agent but its id. */
+/**
+ * Ids are part of session keys and paths, so they contain only letters, digits and a few signs without a meaning there.
+ */
+const AGENT_ID = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,199}$/u
+
+/** Parses the id of a new agent. */
+function parseAgentId(field: string, value: unknown): Parsed<string> {
+  return typeof value === 'string' && AGENT_ID.test(value)
+    ? parsed(value)
+    : flawed({ field, value, message: 'is not a valid id', allowed: '1 to 200 letters, digits, . _ @ -' })
+}
+
+/** The fields of an agent except its id. */
 export const agentFields = {
   name: text(1, 200).describe('Name of the agent.'),
   description: text(0, 10_000).optional().describe('What it is for.'),
   executor: executorInput,
   retry_policy: retryPolicyInput.nullish().describe('Retries of failed attempts. Default: the policy of the executor.'),
-  timeout_seconds: whole(-MAX_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)
+  timeout_seconds: integerBetween(-MAX_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)
     .nullish()
     .describe('Maximum duration of an attempt. Default: the timeout of the executor.'),
-  max_concurrent: whole(1, 1_000_000).nullish().describe('Maximum number of concurrent runs. Default: no limit.'),
-  context_window: whole(1, 2_000_000_000)
+  max_concurrent: integerBetween(1, 1_000_000)
+    .nullish()
+    .describe('Maximum number of concurrent runs. Default: no limit.'),
+  context_window: integerBetween(1, 2_000_000_000)
     .nullish()
     .describe('Tokens that fit into one request to its model. Beyond them the oldest messages are left out.'),
   default_session: sessionKeyText.nullish().describe('Session of messages that name none.'),
@@ -50,7 +62,7 @@ export const agentInput = named(
         .optional()
         .describe('Id, part of session keys. Default: generated. It cannot be changed.'),
     })
-    // That the name is missing is told even if another field may be a misspelling of it.
+    // A missing name is reported even if another field may be a misspelling of it.
     .check(fieldsRule(({ name }) => (name === undefined ? [NO_NAME] : []))),
   'A new agent. Session keys contain its id: `agent:<id>:…`.',
 )
@@ -79,8 +91,8 @@ export const agent = named(
     self_service: guardRails.nullable(),
     provider: z.string().nullable(),
     version: z.int(),
-    created_at: moment,
-    updated_at: moment,
+    created_at: isoTime,
+    updated_at: isoTime,
   }),
 )
 export type AgentView = Shape<typeof agent>

@@ -1,11 +1,11 @@
 import type { AgentId, OrgId, ProviderName, SessionKey } from '../../domain/ids.ts'
-import type { GuardRails } from '../../core/rails/guard-rails.ts'
+import type { Restrictions } from '../../domain/access/restrictions.ts'
 import type { RetryPolicy } from '../../domain/run/retry-policy.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
-import { readPage, type Listed } from '../../platform/db/page.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
+import { readPage, type ListedRows } from '../../platform/db/page.ts'
 import { column, table, type RowOf } from '../../platform/db/table.ts'
 
-/** How an agent's work is performed: the kind, and the options of that kind. */
+/** The kind of an executor, and its options. */
 export interface AgentExecutor {
   readonly kind: string
   readonly [option: string]: unknown
@@ -21,12 +21,12 @@ const agents = table('agent', {
   timeoutSeconds: column.int<number | null>(),
   maxConcurrent: column.int<number | null>(),
   contextWindow: column.int<number | null>(),
-  /** Where `main` leads; null: `agent:<agent>:main`. */
+  /** The session that `main` stands for; null: `agent:<agent>:main`. */
   defaultSession: column.text<SessionKey | null>(),
-  /** What it calls, if that has quotas. */
+  /** The provider it calls, if that has quotas. */
   provider: column.text<ProviderName | null>(),
-  /** How far what its attempts make by themselves may go; null: they make nothing. */
-  selfService: column.json<GuardRails | null>(),
+  /** The restrictions of the keys of its attempts; null: they get no keys. */
+  selfService: column.json<Restrictions | null>(),
   version: column.int(),
   createdAt: column.instant(),
   updatedAt: column.instant(),
@@ -58,11 +58,11 @@ export async function listAgents(
   )
 }
 
-/** A page of the org's agents, by id, after the one that is named. */
+/** A page of the org's agents, by id, after a given id. */
 export function listAgentPage(
   connection: Connection,
   page: { readonly orgId: OrgId; readonly after: AgentId; readonly limit: number },
-): Promise<Listed<AgentRow>> {
+): Promise<ListedRows<AgentRow>> {
   return readPage(
     connection,
     {
@@ -75,7 +75,7 @@ export function listAgentPage(
 
 const CREATED = agents.omit('version')
 
-/** Makes agents; those that exist stay as they are. Answers with the ids of those that were made. */
+/** Inserts agents; existing agents are not changed. Returns the ids of the inserted ones. */
 export async function insertAgents(tx: Transaction, rows: readonly AgentRow[]): Promise<readonly AgentId[]> {
   const created = await tx.query(
     `${CREATED.insertMany} on conflict (org_id, id) do nothing returning id`,
@@ -89,7 +89,7 @@ export async function insertAgents(tx: Transaction, rows: readonly AgentRow[]): 
 
 const EDITED = agents.omit('orgId', 'id', 'version', 'createdAt')
 
-/** Writes an agent back, one version on. False when it is gone or was changed since it was read. */
+/** Updates an agent and increments its version. False if it was deleted or changed since it was read. */
 export async function saveAgent(tx: Transaction, agent: AgentRow): Promise<boolean> {
   const rows = await tx.query(
     `update agent set ${EDITED.assigned(4)}, version = version + 1
@@ -99,8 +99,8 @@ export async function saveAgent(tx: Transaction, agent: AgentRow): Promise<boole
   return rows.length > 0
 }
 
-/** Removes an agent; its runs stay. False when there was none. */
-export async function deleteAgent(
+/** Deletes an agent; its runs stay. False if there was none. */
+export async function deleteAgentRow(
   tx: Transaction,
   gone: { readonly orgId: OrgId; readonly id: AgentId },
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ALERT_KINDS, ALERT_SUBJECTS } from '../../domain/alerts.ts'
-import { id, moment, pageOf, why, paging } from '../../api/common.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { id, isoTime, pageOf, why, paging } from '../../api/common.ts'
+import { named, type Shape } from '../../api/fields.ts'
 
 const alert = named(
   'Alert',
@@ -14,8 +14,8 @@ const alert = named(
     status: z.enum(['open', 'cleared']),
     why,
     sentence: z.string(),
-    raised_at: moment,
-    cleared_at: moment.nullable(),
+    raised_at: isoTime,
+    cleared_at: isoTime.nullable(),
     cleared_why: why.nullable(),
   }),
   'Something that needs attention. It clears itself when the cause is gone.',
@@ -24,7 +24,7 @@ export type AlertView = Shape<typeof alert>
 
 export const alertPage = pageOf('AlertPage', alert)
 
-/** Which alerts are wanted. */
+/** Filters of a list of alerts. */
 export const alertFilter = z.strictObject({
   status: z.enum(['open', 'cleared']).optional().describe('Status of the alert. Default: both.'),
   kind: z.enum(ALERT_KINDS).optional().describe('Kind of alert.'),

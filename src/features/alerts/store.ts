@@ -2,7 +2,7 @@ import type { AlertKind, AlertSubject } from '../../domain/alerts.ts'
 import type { OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Why } from '../../domain/reasons.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import type { OrgPage } from '../../platform/db/page.ts'
 import {
   column,
@@ -30,19 +30,19 @@ const alerts = table('alert', {
 /** A row of `alert`. */
 export type AlertRow = RowOf<typeof alerts>
 
-/** An alert that is raised or cleared. */
+/** An alert to raise or clear. */
 export interface AlertChange {
   readonly change: 'raised' | 'cleared'
   readonly id: string
   readonly kind: AlertKind
   readonly subjectKind: AlertSubject
   readonly subjectId: string
-  /** What people call what it is about. */
+  /** The name of the subject, for messages. */
   readonly about: string
   readonly why: Why
 }
 
-/** Raises alerts, each unless the same one is open. */
+/** Raises alerts, except those that are already open. */
 export function insertAlerts(
   tx: Transaction,
   org: OrgId,
@@ -58,8 +58,8 @@ const INSERT = `insert into alert (org_id, raised_at, ${RAISED.names})
   select $1, $2::timestamptz, * from unnest(${RAISED.arrays(3)})
   on conflict (org_id, kind, subject_id) where cleared_at is null do nothing`
 
-/** Raises one alert unless the same one is open. Answers with whether it was raised. */
-export async function raiseOne(
+/** Raises one alert unless it is already open. Returns whether it was raised. */
+export async function raiseAlertRow(
   tx: Transaction,
   org: OrgId,
   { raised, now }: { readonly raised: AlertChange; readonly now: Instant },
@@ -82,8 +82,8 @@ export function clearAlerts(
   )
 }
 
-/** Clears one alert unless somebody has. Answers with whether it was cleared now. */
-export async function clearOne(
+/** Clears one alert unless it is already cleared. Returns whether it was cleared now. */
+export async function clearAlertRow(
   tx: Transaction,
   org: OrgId,
   { cleared, now }: { readonly cleared: AlertChange; readonly now: Instant },
@@ -117,17 +117,17 @@ const MESSAGES = writes<AlertMessage>([
   ['body', 'text', ({ body }) => body],
 ])
 
-/** What is sent about alerts to each of the org's targets of alerts. */
+/** A message about alerts, for each of the org's alert targets. */
 export interface AlertMessage {
-  /** Together with the target it names the delivery. */
+  /** Part of the delivery's id, together with the target. */
   readonly name: string
   readonly alertId: string | null
-  /** A target is not told of its own silence. */
+  /** Not sent to the target it is about, because that target is failing. */
   readonly subjectId: string
   readonly body: string
 }
 
-/** Puts on their way what is sent about alerts. What goes to a target that is switched off is held. */
+/** Inserts the deliveries of messages about alerts. Those to a disabled target are held. */
 export function insertAlertMessages(
   tx: Transaction,
   org: OrgId,
@@ -160,7 +160,7 @@ export async function loadAlert(
   )
 }
 
-/** Alerts that were open between two moments, newest first. */
+/** Alerts that were open between two times, newest first. */
 export async function loadAlertsBetween(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant; readonly limit: number },
@@ -199,7 +199,7 @@ export async function listAlerts(
   )
 }
 
-/** Alerts that were cleared before a moment. Answers with how many. */
+/** Deletes alerts that were cleared before a time. Returns how many. */
 export function deleteOldAlerts(connection: Connection, old: OldRows): Promise<number> {
   return countRemoved(
     connection,

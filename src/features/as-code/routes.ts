@@ -1,6 +1,6 @@
 import { applyFilter, asCodeDocument, exportFilter, givenDocument, planView } from './schema.ts'
 import { isPermitted, type Principal } from '../../domain/access/access.ts'
-import { applyDocument, exportDocument, planDocument, type May } from '../../service/as-code/apply.ts'
+import { applyDocument, exportDocument, planDocument, type PermissionCheck } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 
 const nightly = {
@@ -10,11 +10,11 @@ const nightly = {
 }
 
 const mayOf =
-  (principal: Principal): May =>
+  (principal: Principal): PermissionCheck =>
   (permission) =>
     isPermitted(principal, permission)
 
-/** The configuration of an org as one document that is kept in a file. */
+/** The API of configuration as code. */
 export const asCodeOperations = {
   'asCode.export': operation({
     ...{ method: 'GET', path: '/api/v1/export', tag: 'as-code' },

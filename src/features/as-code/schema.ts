@@ -1,22 +1,20 @@
+import { DURATION_WORDS } from '../../domain/duration.ts'
 import { z } from 'zod'
+import { anyJson, id, permission } from '../../api/common.ts'
+import { fieldsRule, named, NAMED_SHAPES, type Shape, text } from '../../api/fields.ts'
+import { problemError } from '../../api/problem.ts'
 import {
   AS_CODE_ACTIONS,
   AS_CODE_KINDS,
-  AS_CODE_THINGS,
-  SCHEDULE_SYNONYMS,
+  AS_CODE_RESOURCES,
   type AsCodeAction,
   type AsCodeKind,
-  type AsCodeThing,
-} from '../../core/as-code/kinds.ts'
-import { DURATION_WORDS } from '../../domain/duration.ts'
+  type AsCodeResource,
+  SCHEDULE_SYNONYMS,
+} from '../../domain/as-code/compare.ts'
 import { agentFields, type AgentInput } from '../agents/schema.ts'
 import { budgetFields, type BudgetInput } from '../budgets/schema.ts'
-import { anyJson, id, permission } from '../../api/common.ts'
-import { fieldsRule, text } from '../../api/fields.ts'
-import { problemError } from '../../api/problem.ts'
-import { scheduleFields } from '../../contract/schedule-fields.ts'
-import type { ScheduleInput } from '../../contract/schedule.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { scheduleFields, type ScheduleInput } from '../schedules/schema.ts'
 import { targetFields, type TargetInput } from '../targets/schema.ts'
 
 type Fields = Readonly<Record<string, z.ZodType>>
@@ -27,7 +25,7 @@ const duration = z
   .regex(/^(?:\d{1,9}(?:ms|s|m|h|d))+$/)
   .describe(DURATION_WORDS)
 
-/** The same field of a document, with its description: durations may also be a text such as `30m`. */
+/** The schema of a field in a document: durations may also be texts such as `30m`. The description is kept. */
 function lasting(name: string, schema: z.ZodType): z.ZodType {
   const field = lastingKind(name, schema)
   return schema.description === undefined || field === schema ? field : field.describe(schema.description)
@@ -53,7 +51,7 @@ const withoutSynonyms = (fields: Fields): Fields =>
 
 const ITEM_ID = id
   .optional()
-  .describe('Id. It cannot be changed. Default: it is found by its name, or by what it is for.')
+  .describe('Id. It cannot be changed. Default: matched by name; a budget by its subject, unit and period.')
 
 const itemOf = (name: string, fields: Fields, description: string) =>
   named(name, z.strictObject({ id: ITEM_ID, ...lastingFields(fields) }), description)
@@ -61,13 +59,13 @@ const itemOf = (name: string, fields: Fields, description: string) =>
 const agentItem = itemOf(
   'AgentItem',
   agentFields,
-  'Without an id it is known by its name.',
+  'Without an id it is matched by name.',
 ) as unknown as z.ZodType<AgentItem>
 
 const targetItem = itemOf(
   'TargetItem',
   targetFields,
-  'Without an id it is known by its name. An address that is hidden is left out, and stays what it is.',
+  'Without an id it is matched by name. A hidden URL is left out and keeps its value.',
 ) as unknown as z.ZodType<TargetItem>
 
 const deliveryItem = named(
@@ -92,7 +90,7 @@ const scheduleItem = itemOf(
       .describe('Name or id of the agent. Default: the default agent of the org.'),
     delivery: deliveryItem.nullish().describe(scheduleFields.delivery.description ?? ''),
   },
-  'Without an id it is known by its name. `agent` is the name of an agent, or its id.',
+  'Without an id it is matched by name. `agent` is the name of an agent, or its id.',
 ) as unknown as z.ZodType<ScheduleItem>
 
 const budgetItem = itemOf(
@@ -102,7 +100,7 @@ const budgetItem = itemOf(
     agent: id.optional().describe('Name or id of the agent whose runs it limits.'),
     schedule: id.optional().describe('Name or id of the schedule whose runs it limits.'),
   },
-  'Without an id it is known by whose it is, what it counts and how often. `agent` and `schedule` are names or ids.',
+  'Without an id it is matched by its subject, unit and period. `agent` and `schedule` are names or ids.',
 ) as unknown as z.ZodType<BudgetItem>
 
 export const asCodeDocument = named(
@@ -114,17 +112,17 @@ export const asCodeDocument = named(
     schedules: z.array(scheduleItem).optional().describe('Schedules. Omitted: schedules are not changed.'),
     budgets: z.array(budgetItem).optional().describe('Budgets. Omitted: budgets are not changed.'),
   }),
-  'The configuration of an org. Of a kind that is left out, nothing is said and nothing is changed.',
+  'The configuration of an org. Kinds that are left out are not changed.',
 )
 export type AsCodeDocument = Shape<typeof asCodeDocument>
 
-/** More than anybody keeps in a file, and as much as one transaction should do. */
+/** The maximum number of items, so that one transaction can apply a document. */
 const MAX_ITEMS = 2_000
 
-/** An item before it is read: what is wrong with it is a part of the plan, so that all items are told of at once. */
+/** An item before validation. Its flaws become part of the plan, so that those of all items are reported together. */
 const givenItems = z
   .array(z.looseObject({ id: text(1, 200).nullish() }))
-  // An empty list in YAML is often nothing at all.
+  // A key without a value in YAML is null.
   .nullish()
 
 const unreadDocument = named(
@@ -147,25 +145,24 @@ const unreadDocument = named(
         return [{ field: '', value: count, message, allowed: `up to ${MAX_ITEMS}` }]
       }),
     ),
-  'A document to apply. Its items are read one by one, and the plan says what is wrong with each.',
+  'A document to apply. The plan lists the errors of each item.',
 )
 export type UnreadDocument = Shape<typeof unreadDocument>
 
-/** The same for programs, which know what an item is. */
+/** The same with typed items, for programs. */
 export const givenDocument = unreadDocument as unknown as z.ZodType<AsCodeDocument>
 
-/** Which kinds are wanted, with commas between them; all unless given. */
+/** The kinds to export, separated by commas. Default: all. */
 export const exportFilter = z.strictObject({
   kinds: z.string().min(1).max(200).optional(),
 })
-export type ExportFilter = Shape<typeof exportFilter>
 
-/** How a document is to be carried out. */
+/** Options of plan and apply. */
 export const applyFilter = z.strictObject({
   prune: z
     .boolean()
     .optional()
-    .describe('Delete stored things that are not in the document, for the kinds the document lists. Default: false.'),
+    .describe('Delete stored objects that are not in the document, of the kinds in the document. Default: false.'),
   expect: z
     .string()
     .min(1)
@@ -189,7 +186,7 @@ export type PlannedChange = Shape<typeof plannedChange>
 const plannedItem = named(
   'PlannedItem',
   z.strictObject({
-    kind: z.enum(AS_CODE_THINGS),
+    kind: z.enum(AS_CODE_RESOURCES),
     name: z.string().describe('Of a budget: its subject, unit and period.'),
     id: z.string().nullable().describe('Null: not created yet.'),
     action: z.enum(AS_CODE_ACTIONS),
@@ -197,7 +194,7 @@ const plannedItem = named(
     changes: z.array(plannedChange),
     flaws: z.array(problemError).describe('Errors. While any item has one, nothing is applied.'),
   }),
-  'The planned change of one thing.',
+  'The planned change of one object.',
 )
 export type PlannedItem = Shape<typeof plannedItem>
 
@@ -215,14 +212,14 @@ export const planView = named(
     }),
     permissions: z.array(permission).describe('Permissions that applying it requires.'),
   }),
-  'What a document would change, or has changed.',
+  'The changes that applying a document would make, or has made.',
 )
 export type PlanView = Shape<typeof planView>
 
-/** A length of time, which a document may also give as a text such as `30m`. */
+/** A duration, which a document may also contain as text such as `30m`. */
 type Lasts<Value> = Value extends readonly (infer Item)[] ? readonly (Item | string)[] : Value | string
 
-/** In a document, what lasts may also be a text, wherever the name of its field ends in its unit. */
+/** Allows text for every duration, that is, for every field whose name ends in a unit. */
 type Lasting<Value> = unknown extends Value
   ? Value
   : {
@@ -231,31 +228,65 @@ type Lasting<Value> = unknown extends Value
         : Lasting<Value[Name]>
     }
 
-/** An agent of a document: what it is made from. Without an id it is known by its name. */
+/** An agent in a document. Without an id it is matched by name. */
 export type AgentItem = Lasting<AgentInput>
 
-/** A schedule of a document: what it is made from, with names in place of ids. */
+/** A schedule in a document, with references by name. */
 export interface ScheduleItem extends Lasting<Omit<ScheduleInput, (typeof SCHEDULE_SYNONYMS)[number] | 'delivery'>> {
-  /** Left out: it is known by its name. */
+  /** Absent: the schedule is matched by name. */
   readonly id?: string | undefined
-  /** The name of the agent, or its id; the default agent of the org unless given. */
+  /** The name of the agent, or its id. Default: the default agent of the org. */
   readonly agent?: string | null | undefined
-  /** Where its results go, by name or by id. */
+  /** The target of its results, by name or id. */
   readonly delivery?: DeliveryItem | null | undefined
 }
 
-/** A target of a document: what it is made from. Without an id it is known by its name. */
+/** A target in a document. Without an id it is matched by name. */
 export interface TargetItem extends TargetInput {
   readonly id?: string | undefined
 }
 
-/** A budget of a document. Without an id it is known by whose it is, what it counts, and how often. */
+/** A budget in a document. Without an id it is matched by subject, unit and period. */
 export interface BudgetItem extends BudgetInput {
   readonly id?: string | undefined
-  /** The name of the agent it is for, or its id. */
+  /** The name of the agent it limits, or its id. */
   readonly agent?: string | undefined
-  /** The name of the schedule it is for, or its id. */
+  /** The name of the schedule it limits, or its id. */
   readonly schedule?: string | undefined
 }
 
-export type { AsCodeAction, AsCodeKind, AsCodeThing }
+export type { AsCodeAction, AsCodeKind, AsCodeResource }
+
+/** The JSON schema of documents. */
+type AsCodeSchema = Readonly<Record<string, unknown>> & { readonly $schema: string }
+
+/**
+ * The JSON schema of documents, for completion and validation in editors. Draft 7, because YAML editors support it
+ * best.
+ */
+export function asCodeSchema(): AsCodeSchema {
+  const { $schema, ...rest } = z.toJSONSchema(asCodeDocument, { target: 'draft-7', ...HOW })
+  return { $schema: $schema ?? DRAFT, ...rest, title: 'Escapement: schedules as code' }
+}
+
+const DRAFT = 'http://json-schema.org/draft-07/schema#'
+
+const HOW = {
+  unrepresentable: 'any',
+  reused: 'inline',
+  override: ({
+    zodSchema,
+    jsonSchema,
+  }: {
+    readonly zodSchema: unknown
+    readonly jsonSchema: Record<string, unknown>
+  }) => {
+    // The description of a field takes precedence over that of its shape.
+    jsonSchema['description'] ??= NAMED_SHAPES.get(zodSchema as z.ZodType)?.description
+    if (jsonSchema['description'] === undefined) delete jsonSchema['description']
+    // The bounds of safe integers, and patterns that `format` implies, are left out as noise.
+    if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum']
+    if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum']
+    if (jsonSchema['format'] !== undefined) delete jsonSchema['pattern']
+  },
+} as const

@@ -1,67 +1,74 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../api/refusals.ts'
-import { addAll } from '../../domain/long-lists.ts'
-import type { Called } from '../../core/as-code/match.ts'
-import { textOf } from '../../core/as-code/same.ts'
+import type { NamedResource } from '../../domain/as-code/compare.ts'
 import type { OrgId } from '../../domain/ids.ts'
-import type { Zone } from '../../core/time/zone.ts'
-import { listAgents, type AgentRow } from '../agents/store.ts'
-import { loadBudgets, type BudgetOnRecord } from '../budgets/store.ts'
-import { listChannels } from '../channels/store.ts'
-import { measureDocument } from '../../store/document-size.ts'
-import type { Connection } from '../../store/database.ts'
-import { loadHeartbeats } from '../heartbeats/store.ts'
+import { sortedJson } from '../../domain/json.ts'
+import { addAll } from '../../domain/long-lists.ts'
+import type { Zone } from '../../domain/time/zone.ts'
 import { loadOrg, type OrgRow } from '../access/orgs-store.ts'
-import { listSchedules, type ScheduleCursor } from '../../store/schedules.ts'
-import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { listTargets, type TargetRow } from '../../store/targets.ts'
-import { ownBudgetId } from '../../service/schedule-budget.ts'
-import { known, zoneOf } from '../../service/schedule-agent.ts'
-import { shownAgent } from '../../service/as-code/agent-fields.ts'
-import { budgetFields } from '../../service/as-code/budget-fields.ts'
-import { shownSchedule } from '../../service/as-code/schedule-fields.ts'
-import { shownTarget } from '../../service/as-code/target-fields.ts'
+import { type AgentRow, listAgents } from '../agents/store.ts'
+import { budgetFields, shownAgent, shownSchedule, shownTarget } from './fields.ts'
+import { type BudgetWithPeriods, loadBudgets } from '../budgets/store.ts'
+import { listChannels } from '../channels/store.ts'
+import { loadHeartbeats } from '../heartbeats/store.ts'
+import { existingOrg, orgZone } from '../schedules/agent-and-target.ts'
+import { ownBudgetId } from '../schedules/budget.ts'
+import { listSchedules, type ScheduleCursor, type ScheduleRow } from '../schedules/store.ts'
+import { listTargets, type TargetRow } from '../targets/store.ts'
+import type { Connection } from '../../platform/db/database.ts'
+import { column, columns } from '../../platform/db/table.ts'
 
-/** Everything of an org that a document can speak of, as it is stored. */
-export interface Stored {
+const sizes = columns({
+  bytes: column.bigint(`((select coalesce(sum(octet_length(executor::text)), 0) from agent where org_id = $1)
+      + (select coalesce(sum(coalesce(payload_bytes, 0) + octet_length(input::text)), 0) from schedule
+          where org_id = $1))::bigint`),
+})
+
+/** The size in bytes of all agents and schedules of an org. */
+async function measureDocument(connection: Connection, orgId: OrgId): Promise<number> {
+  return sizes.only(await connection.query(`select ${sizes.list}`, [orgId])).bytes
+}
+
+/** The stored objects of an org that a document can contain. */
+export interface StoredObjects {
   readonly org: OrgRow
   readonly zone: Zone
   readonly agents: readonly AgentRow[]
   readonly targets: readonly TargetRow[]
-  /** Those that people have made. What agents make for themselves is theirs and in no document. */
+  /** Created by users. A document does not contain schedules that agents create for themselves. */
   readonly schedules: readonly ScheduleRow[]
-  /** What agents have made for themselves. */
+  /** Created by agents for themselves. */
   readonly owned: readonly ScheduleRow[]
-  /** Without those of guard rails, and without those that schedules bring with them. */
-  readonly budgets: readonly BudgetOnRecord[]
-  /** Why an agent is needed by something that no document speaks of. */
+  /** Without budgets of restricted keys and of schedules. */
+  readonly budgets: readonly BudgetWithPeriods[]
+  /** Why an agent cannot be deleted, for uses that a document does not contain. */
   readonly needed: ReadonlyMap<string, string>
 }
 
-/** More than a document can be about. */
-const MOST_STORED = 10_000
+/** The maximum number of objects of a kind in a document. */
+const MAX_STORED = 10_000
 const PAGE = 1_000
 
-/** A document is read, compared and answered as a whole, in memory. */
+/** The maximum size, because a document is processed in memory as a whole. */
 const MAX_DOCUMENT_BYTES = 32 << 20
 
-/** Reads everything that a document can speak of. */
-export async function loadStored(connection: Connection, orgId: OrgId): Promise<Stored> {
-  const org = known(await loadOrg(connection, orgId), orgId)
+/** Loads all stored objects that a document can contain. */
+export async function loadStoredObjects(connection: Connection, orgId: OrgId): Promise<StoredObjects> {
+  const org = existingOrg(await loadOrg(connection, orgId), orgId)
   if ((await measureDocument(connection, orgId)) > MAX_DOCUMENT_BYTES)
     throw new Refusal(
       'CONFLICT',
-      `The agents and schedules of the org are above ${MAX_DOCUMENT_BYTES >> 20} MiB together; a document holds at most as much`,
+      `The agents and schedules of the org exceed ${MAX_DOCUMENT_BYTES >> 20} MiB, which is the maximum of a document`,
     )
   const agents = await listAgents(connection, { orgId })
   const schedules = await allSchedules(connection, orgId)
-  const targets = await listTargets(connection, { orgId, after: null, limit: MOST_STORED + 1 })
+  const targets = await listTargets(connection, { orgId, after: null, limit: MAX_STORED + 1 })
   for (const [kind, rows] of Object.entries({ agents, schedules, targets }))
-    if (rows.length > MOST_STORED)
-      throw new Refusal('CONFLICT', `The org has more than ${MOST_STORED} ${kind}; a document holds at most as many`)
+    if (rows.length > MAX_STORED)
+      throw new Refusal('CONFLICT', `The org has more than ${MAX_STORED} ${kind}, which is the maximum of a document`)
   const own = new Set<string>(schedules.map(({ id }) => ownBudgetId(id)))
   return {
-    ...{ org, zone: zoneOf(org), agents, targets },
+    ...{ org, zone: orgZone(org), agents, targets },
     schedules: schedules.filter(({ owner }) => owner === null),
     owned: schedules.filter(({ owner }) => owner !== null),
     budgets: (await loadBudgets(connection, { orgId })).filter(
@@ -79,7 +86,7 @@ async function allSchedules(connection: Connection, orgId: OrgId): Promise<reado
     const rows = await listSchedules(connection, { ...choice, sort: 'created_at', after, limit: PAGE })
     addAll(found, rows)
     const last = rows.at(-1)
-    if (rows.length < PAGE || last === undefined || found.length > MOST_STORED) return found
+    if (rows.length < PAGE || last === undefined || found.length > MAX_STORED) return found
     after = { value: last.createdAt, id: last.id }
   }
 }
@@ -89,30 +96,30 @@ async function neededAgents(
   orgId: OrgId,
   agents: readonly AgentRow[],
 ): Promise<ReadonlyMap<string, string>> {
-  const beats = await loadHeartbeats(connection, { orgId, agentIds: agents.map(({ id }) => id) })
-  const channels = await listChannels(connection, { orgId, after: null, limit: MOST_STORED })
+  const heartbeats = await loadHeartbeats(connection, { orgId, agentIds: agents.map(({ id }) => id) })
+  const channels = await listChannels(connection, { orgId, after: null, limit: MAX_STORED })
   return new Map([
-    ...channels.map(({ agentId, name }) => [agentId, `channel ${name} hands its messages to it`] as const),
-    ...beats.flatMap(({ agentId, enabled }) => (enabled ? [[agentId, 'its heartbeat is switched on'] as const] : [])),
+    ...channels.map(({ agentId, name }) => [agentId, `channel ${name} sends its messages to it`] as const),
+    ...heartbeats.flatMap(({ agentId, enabled }) => (enabled ? [[agentId, 'its heartbeat is enabled'] as const] : [])),
   ])
 }
 
-/** How things are called, for whoever looks them up by name. */
-export const calledOf = (rows: readonly { readonly id: string; readonly name: string }[]): readonly Called[] =>
+/** The ids and names of rows. */
+export const calledOf = (rows: readonly { readonly id: string; readonly name: string }[]): readonly NamedResource[] =>
   rows.map(({ id, name }) => ({ id, name }))
 
-/** A digest of everything a plan depends on. Two that are the same lead to the same plan for the same document. */
-export function fingerprint({ org, agents, targets, schedules, budgets }: Stored): string {
-  const facts = [
+/** A digest of everything a plan depends on: the same digest and the same document give the same plan. */
+export function fingerprint({ org, agents, targets, schedules, budgets }: StoredObjects): string {
+  const parts = [
     [org.defaultAgentId, org.defaultTimezone],
     agents.map((row) => [row.id, shownAgent(row)]),
     targets.map((row) => [row.id, shownTarget(row)]),
     schedules.map((row) => [row.id, shownSchedule(row)]),
     budgets.map((row) => [row.id, budgetFields(row)]),
   ]
-  return digestOf(facts)
+  return digestOf(parts)
 }
 
-/** A short name for what something says. */
+/** A short hash of a value. */
 export const digestOf = (value: unknown): string =>
-  createHash('sha256').update(textOf(value)).digest('hex').slice(0, 32)
+  createHash('sha256').update(sortedJson(value)).digest('hex').slice(0, 32)

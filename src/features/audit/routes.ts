@@ -3,7 +3,7 @@ import { auditFilter, auditPage, auditVerdict } from './schema.ts'
 import { listAudit, verifyAudit } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 
-/** Who has changed what. */
+/** The API of the audit log. */
 export const auditOperations = {
   'audit.list': operation({
     ...{ method: 'GET', path: '/api/v1/audit', tag: 'audit', permission: 'audit:read' },

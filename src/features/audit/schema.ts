@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { AUDIT_ACTIONS, AUDITED_KINDS } from '../../domain/access/audit-words.ts'
-import { anyJson, moment, pageOf, paging } from '../../api/common.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { anyJson, isoTime, pageOf, paging } from '../../api/common.ts'
+import { named, type Shape } from '../../api/fields.ts'
 
-const kind = named('AuditedKind', z.enum(AUDITED_KINDS), 'The kind of thing it was done to.')
-const action = named('AuditAction', z.enum(AUDIT_ACTIONS), 'What was done to what.')
+const kind = named('AuditedKind', z.enum(AUDITED_KINDS), 'The kind of the changed object.')
+const action = named('AuditAction', z.enum(AUDIT_ACTIONS), 'The kind of the object, and what was done to it.')
 
 const audit = named(
   'AuditRecord',
   z.strictObject({
     no: z.int().describe('Sequence number within the org, without gaps.'),
     org_id: z.string(),
-    at: moment,
+    at: isoTime,
     actor: z.string().describe('A key, a member, or the program itself (`library`, `system`, `signal`).'),
     action: action.describe('`schedule.update`, `run.cancel`, …'),
     object: z.strictObject({ kind, id: z.string() }),

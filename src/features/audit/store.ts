@@ -1,8 +1,8 @@
 import type { AuditAction, AuditedKind } from '../../domain/access/audit-words.ts'
 import type { OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
-import { type Listed, readPage } from '../../platform/db/page.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
+import { type ListedRows, readPage } from '../../platform/db/page.ts'
 import { column, type RowOf, table, timestampOrNull } from '../../platform/db/table.ts'
 
 export const audits = table('audit', {
@@ -25,15 +25,15 @@ const heads = table('audit_head', { no: column.bigint(), hash: column.bytes() })
 /** The end of an org's chain. */
 export type AuditHead = RowOf<typeof heads>
 
-/** Both may be larger than a body. */
+/** Either may be larger than a response body. */
 const LARGE = ['before', 'after'] as const
 
-/** Where the chain of the org ends; undefined before its first record. */
+/** The last record of the org's chain; undefined before the first one. */
 export async function loadAuditHead(connection: Connection, orgId: OrgId): Promise<AuditHead | undefined> {
   return heads.first(await connection.query(`select ${heads.list} from audit_head where org_id = $1`, [orgId]))
 }
 
-/** Adds records to the chain of the org and moves its head to the last of them, under the org's lock. */
+/** Appends records to the org's chain and moves its head to the last one, under the org's lock. */
 export async function insertAudits(tx: Transaction, orgId: OrgId, rows: readonly AuditRow[]): Promise<void> {
   await tx.query(
     `with added as (
@@ -47,11 +47,11 @@ export async function insertAudits(tx: Transaction, orgId: OrgId, rows: readonly
   )
 }
 
-/** The chain of the org from a number on, in order. */
+/** The records of the org after a number, in order. */
 export const loadAuditsFrom = (
   connection: Connection,
   { orgId, after, limit }: { readonly orgId: OrgId; readonly after: number; readonly limit: number },
-): Promise<Listed<AuditRow>> =>
+): Promise<ListedRows<AuditRow>> =>
   readPage(
     connection,
     {
@@ -74,7 +74,7 @@ export interface AuditChoice {
 }
 
 /** Records of the org, newest first. */
-export const listAudits = (connection: Connection, choice: AuditChoice): Promise<Listed<AuditRow>> =>
+export const listAudits = (connection: Connection, choice: AuditChoice): Promise<ListedRows<AuditRow>> =>
   readPage(
     connection,
     {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { backfill, backfillCancel, backfillFilter, backfillInput, backfillPage } from './schema.ts'
 import { id } from '../../api/common.ts'
-import { cancelBackfill, findBackfills, getBackfill, startBackfill } from '../../service/backfill/backfills.ts'
+import { cancelBackfill, findBackfills, getBackfill, startBackfill } from './service.ts'
 import { answer, operation } from '../../operations/handler.ts'
 
-const one = z.strictObject({ id })
+const backfillParams = z.strictObject({ id })
 
-/** Past moments of schedules that are made into runs. */
+/** Operations on backfills, which run past occurrences of schedules. */
 export const backfillOperations = {
   'schedules.backfill': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/backfill', tag: 'schedules', permission: 'schedules:run' },
@@ -16,16 +16,16 @@ export const backfillOperations = {
       '10,000, in order and no faster than `max_active` and `spacing_ms` allow. The timing of the schedule does ' +
       'not change. With `dry_run` the answer is the plan, and nothing changes. One backfill at a time per schedule.',
     ...{ creates: true, newWork: true },
-    params: one,
+    params: backfillParams,
     body: backfillInput,
     answers: { 200: backfill, 202: backfill },
     refusals: ['NOT_FOUND', 'CONFLICT', 'PENDING_APPROVAL'],
     examples: { body: { from: '2025-10-01T00:00:00Z', to: '2025-11-01T00:00:00Z', max_active: 2, dry_run: true } },
   }).by(async ({ ctx, ports, caller, params, body }) => {
-    const begun = await startBackfill(ports, caller, { id: params.id, input: body })
-    if (begun.id === null) return answer(200, begun)
+    const started = await startBackfill(ports, caller, { id: params.id, input: body })
+    if (started.id === null) return answer(200, started)
     ctx.wakeSchedules()
-    return answer(202, begun)
+    return answer(202, started)
   }),
   'backfills.list': operation({
     ...{ method: 'GET', path: '/api/v1/backfills', tag: 'backfills', permission: 'schedules:read' },
@@ -36,7 +36,7 @@ export const backfillOperations = {
   'backfills.get': operation({
     ...{ method: 'GET', path: '/api/v1/backfills/:id', tag: 'backfills', permission: 'schedules:read' },
     summary: 'Get a backfill and its progress',
-    params: one,
+    params: backfillParams,
     answers: { 200: backfill },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getBackfill(ports, caller, params.id)),
@@ -47,7 +47,7 @@ export const backfillOperations = {
       'No more runs are created, and waiting runs are cancelled. Running ones finish, unless `running` is ' +
       '`cancel`. Finished runs stay.',
     bodyOptional: true,
-    params: one,
+    params: backfillParams,
     body: backfillCancel,
     answers: { 200: backfill },
     refusals: ['NOT_FOUND', 'ALREADY_ENDED'],

@@ -5,18 +5,17 @@ import {
   BACKFILL_ORDERS,
   BACKFILL_POLICIES,
   BACKFILL_STATES,
-} from '../../core/backfill/backfill.ts'
-import { id, moment, pageOf, why, paging } from '../../api/common.ts'
-import { givenMoment, text, whole } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+} from '../../domain/schedule/backfill.ts'
+import { id, isoTime, pageOf, why, paging } from '../../api/common.ts'
+import { timeInput, named, type Shape, text, integerBetween } from '../../api/fields.ts'
 
-const within = ({ min, max }: { readonly min: number; readonly max: number }) => whole(min, max)
+const boundedWhole = ({ min, max }: { readonly min: number; readonly max: number }) => integerBetween(min, max)
 
 export const backfillInput = named(
   'BackfillInput',
   z.strictObject({
-    from: givenMoment.describe('Start of the range, inclusive.'),
-    to: givenMoment.optional().describe('End of the range, exclusive. Default: now. Not in the future.'),
+    from: timeInput.describe('Start of the range, inclusive.'),
+    to: timeInput.optional().describe('End of the range, exclusive. Default: now. Not in the future.'),
     which: z
       .enum(BACKFILL_CHOICES)
       .optional()
@@ -26,10 +25,10 @@ export const backfillInput = named(
       .enum(BACKFILL_POLICIES)
       .optional()
       .describe('How it shares the schedule with its own runs. Default: `wait`.'),
-    max_active: within(BACKFILL_BOUNDS.maxActive).optional().describe('Maximum concurrent runs. Default: 1.'),
-    spacing_ms: within(BACKFILL_BOUNDS.spacingMs).optional().describe('Minimum time between two runs.'),
+    max_active: boundedWhole(BACKFILL_BOUNDS.maxActive).optional().describe('Maximum concurrent runs. Default: 1.'),
+    spacing_ms: boundedWhole(BACKFILL_BOUNDS.spacingMs).optional().describe('Minimum time between two runs.'),
     lane: text(1, 64).nullish().describe('Lane of its runs. Default: the lane of the schedule.'),
-    stop_on_failures: within(BACKFILL_BOUNDS.stopOnFailures)
+    stop_on_failures: boundedWhole(BACKFILL_BOUNDS.stopOnFailures)
       .nullish()
       .describe('Consecutive failures that stop it. Default: 5. Null: never.'),
     deliver: z
@@ -42,15 +41,21 @@ export const backfillInput = named(
 )
 export type BackfillInput = Shape<typeof backfillInput>
 
-const standings = z.strictObject({
+const outcomeCounts = z.strictObject({
   ...{ not_run: z.int(), failed: z.int(), cancelled: z.int(), succeeded: z.int(), pending: z.int() },
 })
 
-const some = z.int().optional()
+const optionalCount = z.int().optional()
 
-const counts = z.strictObject({
-  ...{ success: some, failed: some, timeout: some, cancelled: some, skipped: some },
-  ...{ dropped: some, rejected: some, expired: some },
+const endedCounts = z.strictObject({
+  ...{
+    success: optionalCount,
+    failed: optionalCount,
+    timeout: optionalCount,
+    cancelled: optionalCount,
+    skipped: optionalCount,
+  },
+  ...{ dropped: optionalCount, rejected: optionalCount, expired: optionalCount },
 })
 
 export const backfill = named(
@@ -62,8 +67,8 @@ export const backfill = named(
     state: z.enum([...BACKFILL_STATES, 'planned']),
     why: why.nullable().describe('Why it ended, or what it is waiting for. Null while it is running.'),
     sentence: z.string().nullable(),
-    from: moment,
-    to: moment,
+    from: isoTime,
+    to: isoTime,
     which: z.enum(BACKFILL_CHOICES),
     order: z.enum(BACKFILL_ORDERS),
     policy: z.enum(BACKFILL_POLICIES),
@@ -73,18 +78,18 @@ export const backfill = named(
     stop_on_failures: z.int().nullable(),
     deliver: z.boolean(),
     total: z.int().describe('Number of occurrences; `first` and `last` are the earliest and the latest.'),
-    first: moment.nullable(),
-    last: moment.nullable(),
-    left_out: standings.describe('Occurrences of the range that it leaves out, by their outcome.'),
+    first: isoTime.nullable(),
+    last: isoTime.nullable(),
+    left_out: outcomeCounts.describe('Occurrences of the range that it leaves out, by their outcome.'),
     ended: z
       .int()
       .describe('Occurrences whose run has ended; `in_flight` is those running, `remaining` those still to come.'),
     in_flight: z.int(),
     remaining: z.int(),
-    counts: counts.describe('Ended runs by status.'),
+    counts: endedCounts.describe('Ended runs by status.'),
     run_ids: z.array(z.string()).describe('Runs in progress.'),
     runs_per_minute: z.number().nullable(),
-    eta: moment.nullable(),
+    eta: isoTime.nullable(),
     expected: z
       .strictObject({
         at_once: z.int().describe('Concurrent runs, as far as the schedule allows.'),
@@ -95,10 +100,10 @@ export const backfill = named(
       .describe('Estimates from when it was created. Null: unknown.'),
     notes: z.array(z.string()).describe('Notes about the backfill.'),
     created_by: z.string(),
-    created_at: moment,
-    finished_at: moment.nullable(),
+    created_at: isoTime,
+    finished_at: isoTime.nullable(),
   }),
-  'Past moments of a schedule that are made into runs. `planned`: only asked about, nothing was changed.',
+  'Runs for past occurrences of a schedule. State `planned`: the result of a dry run.',
 )
 export type BackfillView = Shape<typeof backfill>
 
@@ -116,7 +121,7 @@ export const backfillCancel = named(
 )
 export type BackfillCancel = Shape<typeof backfillCancel>
 
-/** Which backfills are wanted. */
+/** Filters of a list of backfills. */
 export const backfillFilter = z.strictObject({
   schedule_id: id.optional().describe('Backfills of this schedule.'),
   state: z.enum(BACKFILL_STATES).optional().describe('State of the backfill.'),

@@ -1,12 +1,17 @@
-import type { BackfillCounts, BackfillState, BackfillTerms, StandingCounts } from '../../core/backfill/backfill.ts'
+import type {
+  BackfillCounts,
+  BackfillState,
+  BackfillSettings,
+  OccurrenceResultCounts,
+} from '../../domain/schedule/backfill.ts'
 import type { OrgId, RunId, ScheduleId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Why } from '../../domain/reasons.ts'
 import { durationOf } from '../../domain/run/run.ts'
 import type { RunState, TerminalState } from '../../domain/run/run-machine.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
-import { type Listed, type OrgPage, readPage } from '../../platform/db/page.ts'
-import { firstStart } from '../../store/run-row.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
+import { type ListedRows, type OrgPage, readPage } from '../../platform/db/page.ts'
+import { firstStartSql } from '../runs/store.ts'
 import {
   column,
   columns,
@@ -18,12 +23,12 @@ import {
   toTimestamp,
 } from '../../platform/db/table.ts'
 
-/** What was known of a backfill when it began. */
-export interface BackfillOutlook {
-  readonly leftOut: StandingCounts
+/** Estimates and notes from the start of a backfill. */
+export interface BackfillEstimate {
+  readonly leftOut: OccurrenceResultCounts
   readonly first: Instant | null
   readonly last: Instant | null
-  /** Runs at a time, as far as the schedule lets it. */
+  /** Concurrent runs, as far as the schedule allows. */
   readonly atOnce: number
   readonly durationMs: number | null
   readonly tokens: number | null
@@ -37,38 +42,42 @@ const backfills = table('backfill', {
   scheduleId: column.text<ScheduleId>(),
   state: column.text<BackfillState>(),
   why: column.json<Why | null>(),
-  terms: column.json<BackfillTerms>(),
+  terms: column.json<BackfillSettings>(),
   total: column.int(),
   taken: column.int(),
   inFlight: column.texts<readonly RunId[]>(),
   counts: column.json<BackfillCounts>(),
   failuresInRow: column.int(),
   nextAt: column.instant<Instant | null>(),
-  outlook: column.json<BackfillOutlook>(),
+  outlook: column.json<BackfillEstimate>(),
   createdBy: column.text(),
   createdAt: column.instant(),
   finishedAt: column.instant<Instant | null>(),
 })
 
-/** A row of `backfill`, without the list of its moments. */
+/** A row of `backfill`, without the list of its occurrences. */
 export type BackfillRow = RowOf<typeof backfills>
 
-interface Named {
+interface BackfillRef {
   readonly orgId: OrgId
   readonly id: string
 }
 
-/** Puts a backfill on record with its moments. */
-export async function insertBackfill(tx: Transaction, row: BackfillRow, moments: readonly Instant[]): Promise<void> {
+/** Inserts a backfill with its occurrences. */
+export async function insertBackfill(
+  tx: Transaction,
+  row: BackfillRow,
+  occurrences: readonly Instant[],
+): Promise<void> {
   await tx.query(
     `insert into backfill (moments, ${backfills.names}) values ($1::timestamptz[], ${backfills.params(2)})`,
-    [moments.map(toTimestamp), ...backfills.values(row)],
+    [occurrences.map(toTimestamp), ...backfills.values(row)],
   )
 }
 
 const PROGRESS = backfills.pick('state', 'why', 'taken', 'inFlight', 'counts', 'failuresInRow', 'nextAt', 'finishedAt')
 
-/** Writes how far a backfill has come. */
+/** Saves the progress of a backfill. */
 export async function saveBackfill(tx: Transaction, row: BackfillRow): Promise<void> {
   await tx.query(`update backfill set ${PROGRESS.assigned(3)} where org_id = $1 and id = $2`, [
     row.orgId,
@@ -78,7 +87,7 @@ export async function saveBackfill(tx: Transaction, row: BackfillRow): Promise<v
 }
 
 /** The backfill, or undefined. */
-export async function loadBackfill(connection: Connection, wanted: Named): Promise<BackfillRow | undefined> {
+export async function loadBackfill(connection: Connection, wanted: BackfillRef): Promise<BackfillRow | undefined> {
   return backfills.first(
     await connection.query(`select ${backfills.list} from backfill where org_id = $1 and id = $2`, [
       ...[wanted.orgId, wanted.id],
@@ -86,30 +95,31 @@ export async function loadBackfill(connection: Connection, wanted: Named): Promi
   )
 }
 
-const nextMoments = columns({ moments: column.json<readonly Instant[]>('moments[taken + 1 : taken + $3::int]') })
+const nextOccurrenceColumns = columns({
+  moments: column.json<readonly Instant[]>('moments[taken + 1 : taken + $3::int]'),
+})
 
-/** The next moments a backfill takes, at most so many. */
-export async function loadNextMoments(
+/** The next occurrences of a backfill, at most `limit`. */
+export async function loadNextOccurrences(
   connection: Connection,
-  wanted: Named & { readonly limit: number },
+  wanted: BackfillRef & { readonly limit: number },
 ): Promise<readonly Instant[]> {
-  const rows = await connection.query(`select ${nextMoments.list} from backfill where org_id = $1 and id = $2`, [
-    wanted.orgId,
-    wanted.id,
-    wanted.limit,
-  ])
-  return nextMoments.first(rows)?.moments ?? []
+  const rows = await connection.query(
+    `select ${nextOccurrenceColumns.list} from backfill where org_id = $1 and id = $2`,
+    [wanted.orgId, wanted.id, wanted.limit],
+  )
+  return nextOccurrenceColumns.first(rows)?.moments ?? []
 }
 
-/** The backfill of a schedule that is under way, if one is. */
+/** The running backfill of a schedule, if any. */
 export async function loadRunningBackfill(
   connection: Connection,
-  of: { readonly orgId: OrgId; readonly scheduleId: ScheduleId },
+  query: { readonly orgId: OrgId; readonly scheduleId: ScheduleId },
 ): Promise<BackfillRow | undefined> {
   return backfills.first(
     await connection.query(
       `select ${backfills.list} from backfill where org_id = $1 and schedule_id = $2 and state = 'running'`,
-      [of.orgId, of.scheduleId],
+      [query.orgId, query.scheduleId],
     ),
   )
 }
@@ -118,7 +128,7 @@ export async function loadRunningBackfill(
 export function listBackfills(
   connection: Connection,
   page: OrgPage & { readonly scheduleId: ScheduleId | null; readonly state: BackfillState | null },
-): Promise<Listed<BackfillRow>> {
+): Promise<ListedRows<BackfillRow>> {
   const text = `select ${backfills.list} from backfill
       where org_id = $1 and ($2::text is null or schedule_id = $2) and ($3::text is null or state = $3)
         and ($4::timestamptz is null or (created_at, id) < ($4::timestamptz, $5::text))
@@ -130,9 +140,9 @@ export function listBackfills(
   return readPage(connection, { text, values, large: ['outlook', 'inFlight', 'why'], limit: page.limit }, backfills)
 }
 
-const open = columns({
+const openColumns = columns({
   ...backfills.pick('orgId', 'id', 'scheduleId', 'inFlight', 'nextAt').definitions,
-  /** Whether there is something to do: a run of it has ended, or there is room for another. */
+  /** Whether it can advance: one of its runs has ended, or another may start. */
   isReady: column.boolean(`exists (select 1 from unnest(b.in_flight) as f (id)
       where not exists (select 1 from pending p where p.org_id = b.org_id and p.id = f.id))
     or (b.state = 'running' and (b.next_at is null or b.next_at <= $1::timestamptz)
@@ -140,17 +150,17 @@ const open = columns({
              or (b.taken < b.total and cardinality(b.in_flight) < (b.terms->>'maxActive')::int)))`),
 })
 
-/** A backfill that somebody has to look after. */
-export type OpenBackfill = RowOf<typeof open>
+/** A backfill that the loop has to advance. */
+export type OpenBackfill = RowOf<typeof openColumns>
 
-/** The open backfills of every org that is there. There are few, and an index has nothing but them. */
+/** The open backfills of all orgs that are not deleted. They are few, and a partial index contains only them. */
 export async function loadOpenBackfills(
   connection: Connection,
   at: { readonly now: Instant; readonly limit: number },
 ): Promise<readonly OpenBackfill[]> {
-  return open.read(
+  return openColumns.read(
     await connection.query(
-      `select ${open.of('b')}
+      `select ${openColumns.of('b')}
        from backfill b join org o on o.id = b.org_id and o.deleted_at is null
       where b.state = 'running' or b.in_flight <> '{}' order by b.org_id, b.id limit $2`,
       [toTimestamp(at.now), at.limit],
@@ -158,22 +168,22 @@ export async function loadOpenBackfills(
   )
 }
 
-const ended = columns({
+const endedColumns = columns({
   id: column.text<RunId>('i.id'),
   state: column.text<TerminalState>("coalesce(r.state, 'expired')"),
 })
 
-/** A run that has ended, and how. */
-export type EndedRun = RowOf<typeof ended>
+/** An ended run with its final state. */
+export type EndedBackfillRun = RowOf<typeof endedColumns>
 
-/** Those of the runs that have ended, in the order in which they did. One that is not kept any more ended unseen. */
+/** The ended ones among the runs, in the order they ended. A run deleted by retention counts as expired. */
 export async function loadEndedRuns(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
-): Promise<readonly EndedRun[]> {
-  return ended.read(
+): Promise<readonly EndedBackfillRun[]> {
+  return endedColumns.read(
     await connection.query(
-      `select ${ended.list} from unnest($2::text[]) as i (id)
+      `select ${endedColumns.list} from unnest($2::text[]) as i (id)
        left join run r on r.org_id = $1 and r.id = i.id
       where r.id is null or r.state is not null order by r.finished_at nulls first, i.id`,
       [wanted.orgId, wanted.ids],
@@ -181,7 +191,7 @@ export async function loadEndedRuns(
   )
 }
 
-/** Backfills that ended before a moment. Answers with how many went. */
+/** Deletes backfills that ended before a time. Returns how many. */
 export function deleteOldBackfills(connection: Connection, old: OldRows): Promise<number> {
   return countRemoved(
     connection,
@@ -194,20 +204,20 @@ export function deleteOldBackfills(connection: Connection, old: OldRows): Promis
   )
 }
 
-const ofMoments = columns({
+const occurrenceRunColumns = columns({
   nominal: column.instant('e.nominal_at'),
   runId: column.text<RunId>('e.run_id'),
   state: column.text<RunState>('coalesce(r.state, p.state)'),
 })
 
-/** A run of a moment: the plan's, a backfill's, or one that a person repeated. */
-type RunOfMoment = RowOf<typeof ofMoments>
+/** A run of an occurrence: a scheduled run, a backfilled one, or a retry of either. */
+type OccurrenceRun = RowOf<typeof occurrenceRunColumns>
 
-/** The runs that the moments of a range have had, whoever made them; those a person asked for now have no moment. */
-export async function loadRunsOfMoments(
+/** All runs of the occurrences of a range. Manual runs are not among them, because they have no occurrence. */
+export async function loadRunsOfOccurrences(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly from: Instant; readonly to: Instant },
-): Promise<readonly RunOfMoment[]> {
+): Promise<readonly OccurrenceRun[]> {
   const rows = await connection.query(
     `with recursive made as (
        select o.nominal_at, o.run_id from occurrence o
@@ -220,56 +230,56 @@ export async function loadRunsOfMoments(
        select nominal_at, run_id from made
        union
        select e.nominal_at, r.id from every_run e join repeated r on r.retry_of = e.run_id)
-     select ${ofMoments.list}
+     select ${occurrenceRunColumns.list}
        from every_run e join run r on r.org_id = $1 and r.id = e.run_id
        left join pending p on p.org_id = $1 and p.id = e.run_id`,
     [wanted.orgId, wanted.scheduleId, toTimestamp(wanted.from), toTimestamp(wanted.to)],
   )
-  return ofMoments.read(rows)
+  return occurrenceRunColumns.read(rows)
 }
 
-const backfilled = columns({
+const backfilledColumns = columns({
   backfillId: column.text('o.discriminator'),
   runId: column.text<RunId>('r.id'),
   state: column.text<RunState>('coalesce(r.state, p.state)'),
   decision: column.json<Why>('r.decision'),
 })
 
-/** What backfills made of one moment, newest last. */
+/** The backfilled runs of one occurrence, newest last. */
 export async function loadBackfilledRuns(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly nominal: Instant; readonly limit: number },
-): Promise<readonly RowOf<typeof backfilled>[]> {
+): Promise<readonly RowOf<typeof backfilledColumns>[]> {
   const rows = await connection.query(
-    `select ${backfilled.list}
+    `select ${backfilledColumns.list}
        from occurrence o join run r on r.org_id = o.org_id and r.id = o.run_id
        left join pending p on p.org_id = r.org_id and p.id = r.id
       where o.org_id = $1 and o.schedule_id = $2 and o.nominal_at = $3::timestamptz and o.kind = 'backfill'
       order by r.created_at, r.id limit $4`,
     [wanted.orgId, wanted.scheduleId, toTimestamp(wanted.nominal), wanted.limit],
   )
-  return backfilled.read(rows)
+  return backfilledColumns.read(rows)
 }
 
-const lengths = columns({
+const durationColumns = columns({
   startedAt: column.instant<Instant | null>('r.started_at'),
-  firstStartedAt: column.instant<Instant | null>(firstStart('r', 'r.attempt')),
+  firstStartedAt: column.instant<Instant | null>(firstStartSql('r', 'r.attempt')),
   finishedAt: column.instant<Instant | null>('r.finished_at'),
   state: column.text<RunState | null>('r.state'),
 })
 
-/** How long the last runs of a schedule took that succeeded, in milliseconds. */
-export async function loadRunLengths(
+/** The durations of the last successful runs of a schedule, in milliseconds. */
+export async function loadRunDurations(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly limit: number },
 ): Promise<readonly number[]> {
   const rows = await connection.query(
-    `select ${lengths.list} from run r
+    `select ${durationColumns.list} from run r
       where r.org_id = $1 and r.schedule_id = $2 order by r.created_at desc, r.id desc limit $3`,
     [wanted.orgId, wanted.scheduleId, wanted.limit],
   )
-  return lengths.read(rows).flatMap((row) => {
-    const length = durationOf(row)
-    return row.state === 'success' && length !== null ? [length] : []
+  return durationColumns.read(rows).flatMap((row) => {
+    const duration = durationOf(row)
+    return row.state === 'success' && duration !== null ? [duration] : []
   })
 }

@@ -2,14 +2,13 @@ import { z } from 'zod'
 import { budget, budgetInput, budgetPage, budgetPatch } from './schema.ts'
 import { id, pageFilter } from '../../api/common.ts'
 import { forecast, forecastFilter } from '../forecast/schema.ts'
-import { findBudgetPage } from '../../service/budgets-find.ts'
-import { changeBudget, createBudget, getBudget, removeBudget, resumeBudget } from '../../service/budgets.ts'
-import { forecastOrg } from '../../service/forecast/forecast.ts'
+import { updateBudget, createBudget, findBudgetPage, getBudget, deleteBudget, resumeBudget } from './service.ts'
+import { forecastOrg } from '../forecast/service.ts'
 import { operation } from '../../operations/handler.ts'
 
 const one = z.strictObject({ id })
 
-/** What runs may use. */
+/** The API of budgets. */
 export const budgetOperations = {
   'budgets.create': operation({
     ...{ method: 'POST', path: '/api/v1/budgets', tag: 'budgets', permission: 'budgets:write' },
@@ -51,7 +50,7 @@ export const budgetOperations = {
     answers: { 200: budget },
     refusals: ['NOT_FOUND'],
     examples: { body: { amount: 2_000_000 } },
-  }).by(({ ports, caller, params, body }) => changeBudget(ports, caller, { id: params.id, change: body })),
+  }).by(({ ports, caller, params, body }) => updateBudget(ports, caller, { id: params.id, change: body })),
   'budgets.resume': operation({
     ...{ method: 'POST', path: '/api/v1/budgets/:id/resume', tag: 'budgets', permission: 'budgets:write' },
     summary: 'Resume a paused budget',
@@ -66,5 +65,5 @@ export const budgetOperations = {
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND'],
-  }).by(({ ports, caller, params }) => removeBudget(ports, caller, { id: params.id })),
+  }).by(({ ports, caller, params }) => deleteBudget(ports, caller, { id: params.id })),
 }

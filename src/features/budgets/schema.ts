@@ -1,12 +1,11 @@
 import { z } from 'zod'
+import { isoTime, pageOf } from '../../api/common.ts'
+import { fieldsRule, named, type Shape, text, withFixed, zoneName } from '../../api/fields.ts'
 import { BUDGET_ALERT_KINDS } from '../../domain/alerts.ts'
-import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_UNITS } from '../../domain/budget/budget.ts'
+import { MAX_AMOUNT, NO_AMOUNTS, parseAmounts } from '../../domain/budget/amounts.ts'
 import { BUDGET_PERIODS } from '../../domain/budget/budget-period.ts'
-import { MAX_AMOUNT, NO_AMOUNTS, parseAmounts } from '../../core/budget/amount.ts'
+import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_UNITS } from '../../domain/budget/budget.ts'
 import type { Flaw } from '../../domain/input.ts'
-import { moment, pageOf } from '../../api/common.ts'
-import { fieldsRule, text, withFixed, zoneName } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
 
 export const ABOUT_AMOUNT = 'Tokens, or money with up to six decimal places.'
 
@@ -23,13 +22,13 @@ const changeable = {
 
 const unit = z.enum(BUDGET_UNITS).describe('What is counted.')
 
-/** In which time so much may be used. */
+/** The period of a budget. */
 const time = {
   period: z.enum(BUDGET_PERIODS).optional().describe('Period of the budget. Default: `day`.'),
   timezone: zoneName.optional().describe("Time zone of its days and months. Default: the org's time zone."),
 }
 
-/** Everything a budget is made from. */
+/** The fields of a budget. */
 export const budgetFields = {
   unit,
   agent_id: text(1, 512).optional().describe('Agent whose runs it limits.'),
@@ -40,7 +39,7 @@ export const budgetFields = {
 
 type Given = Readonly<Partial<Record<keyof typeof budgetFields, unknown>>>
 
-/** Which amounts there may be depends on the unit. */
+/** The allowed amounts depend on the unit. */
 function amountFlaws(given: Given): readonly Flaw[] {
   const read = parseAmounts(BUDGET_UNITS.find((word) => word === given.unit) ?? 'tokens', given, NO_AMOUNTS)
   return read.ok ? [] : read.flaws
@@ -54,7 +53,7 @@ function scopeFlaws({ agent_id: agent, schedule_id: schedule }: Given): readonly
 export const budgetInput = named(
   'BudgetInput',
   z.strictObject(budgetFields).check(fieldsRule((given) => [...scopeFlaws(given), ...amountFlaws(given)])),
-  'Of an agent or a schedule, or of the whole org when neither is named.',
+  'The budget of an agent or a schedule, or of the whole org if neither is given.',
 )
 export type BudgetInput = Shape<typeof budgetInput>
 
@@ -62,13 +61,13 @@ export const budgetPatch = named(
   'BudgetPatch',
   withFixed(z.strictObject({ ...changeable, amount: changeable.amount.optional() }), {
     names: ['agent_id', 'schedule_id', 'unit', 'period', 'timezone'],
-    allowed: 'a budget of its own',
+    allowed: 'a new budget',
   }),
   'A change of a budget. Subject, unit, period and time zone cannot be changed.',
 )
 export type BudgetPatch = Shape<typeof budgetPatch>
 
-/** Whose a budget is, as it is shown. */
+/** The subject of a budget in responses. */
 export const subjectFields = {
   scope: z.enum(BUDGET_SCOPES),
   agent_id: z.string().nullable(),
@@ -76,7 +75,7 @@ export const subjectFields = {
   owner: z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) it belongs to.'),
 }
 
-/** How much may be used in which time, as it is shown. */
+/** The limit of a budget in responses. */
 export const limitFields = {
   unit: z.enum(BUDGET_UNITS),
   amount: z.number(),
@@ -98,25 +97,25 @@ export const budget = named(
       .describe('Used in the current period; `reserved` is set aside for runs in flight, `remaining` is left.'),
     reserved: z.number(),
     remaining: z.number(),
-    paused_at: moment.nullable().describe('When `pause` stopped new runs. Null: not paused.'),
+    paused_at: isoTime.nullable().describe('When `pause` stopped new runs. Null: not paused.'),
     alerts: z.array(z.enum(BUDGET_ALERT_KINDS)).describe('Kinds of open alerts.'),
-    period_start: moment,
-    period_end: moment,
-    created_at: moment,
+    period_start: isoTime,
+    period_end: isoTime,
+    created_at: isoTime,
   }),
   'A budget and its usage. Amounts are tokens, or money in whole units.',
 )
 export type BudgetView = Shape<typeof budget>
 
-/** The field `budget` of a schedule, as it is given. */
+/** The input field `budget` of a schedule. */
 export const scheduleBudgetInput = named(
   'ScheduleBudgetInput',
   z.strictObject({ unit, ...changeable, ...time }).check(fieldsRule((given) => amountFlaws(given))),
-  'What the runs of the schedule may use. Setting it needs budgets:write too.',
+  'What the runs of the schedule may use. Setting it also requires budgets:write.',
 )
 export type ScheduleBudgetInput = Shape<typeof scheduleBudgetInput>
 
-/** The field `budget` of a schedule, as it is shown. */
+/** The field `budget` of a schedule in responses. */
 export const scheduleBudget = named(
   'ScheduleBudget',
   z.strictObject({
@@ -126,9 +125,15 @@ export const scheduleBudget = named(
   }),
   'The budget of a schedule; `GET /budgets/:id` shows its usage.',
 )
-export type ScheduleBudgetView = Shape<typeof scheduleBudget>
+type ScheduleBudgetView = Shape<typeof scheduleBudget>
 
 export const budgetPage = pageOf('BudgetPage', budget)
 
-/** What a budget is, without whose it is: how a schedule says what its runs may use. */
+/** A budget without its subject, as a schedule contains it. */
 export type BudgetTerms = Omit<ScheduleBudgetView, 'id'>
+
+/**
+ * The tokens of a session and the size of its context window; null: unknown. Called before each start, also for
+ * sessions with running attempts.
+ */
+export type TokenEstimateFunc = (session: string) => { readonly tokens: number; readonly contextWindow: number } | null

@@ -2,27 +2,27 @@ import type { BudgetAlertKind } from '../../domain/alerts.ts'
 import type { Budget, BudgetScope } from '../../domain/budget/budget.ts'
 import { agentId, scheduleId, type AgentId, type BudgetId, type OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { parseZone, type Zone } from '../../core/time/zone.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import { parseZone, type Zone } from '../../domain/time/zone.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { column, columns, table, type RowOf } from '../../platform/db/table.ts'
 
-/** The open alerts of a budget by kind, with their ids. */
+/** The ids of a budget's open alerts, by kind. */
 export type BudgetAlerts = { readonly [Kind in BudgetAlertKind]?: string }
 
 /** A row of `budget`. */
 export interface BudgetRow extends Budget {
   readonly orgId: OrgId
   readonly createdAt: Instant
-  /** Null: none. */
+  /** Null: no open alerts. */
   readonly alerts: BudgetAlerts | null
 }
 
-const uses = table('usage', { start: column.instant('period_start'), used: column.bigint() })
+const usageColumns = table('usage', { start: column.instant('period_start'), used: column.bigint() })
 
-/** What a budget has used in a period. */
-export type PeriodUse = RowOf<typeof uses>
+/** The usage of a budget in one period. */
+export type PeriodUsage = RowOf<typeof usageColumns>
 
-const stored = table('budget', {
+const budgetColumns = table('budget', {
   orgId: column.text<OrgId>(),
   id: column.text<BudgetId>(),
   scope: column.text<Exclude<BudgetScope['kind'], 'owner'>>(),
@@ -38,27 +38,27 @@ const stored = table('budget', {
   alerts: column.json<BudgetAlerts | null>(),
 })
 
-const onRecord = columns({
-  ...stored.definitions,
+const budgetUsageColumns = columns({
+  ...budgetColumns.definitions,
   starts: column.json<readonly Instant[]>('u.starts'),
   used: column.json<readonly number[]>('u.used'),
 })
 
-/** A budget with what it used in the newest periods on record, the newest first. */
-export interface BudgetOnRecord extends BudgetRow {
-  readonly uses: readonly PeriodUse[]
+/** A budget with its usage in the newest stored periods, newest first. */
+export interface BudgetWithPeriods extends BudgetRow {
+  readonly uses: readonly PeriodUsage[]
 }
 
 /**
- * All budgets of the org, the oldest first. Two periods each: time only goes on, so the present one is the newest or not
- * on record yet, and the second is there in case somebody has set the server's clock back.
+ * All budgets of the org, oldest first, with the usage of two periods: the current one, which is the newest if it is
+ * stored, and the one before in case the server's clock was set back.
  */
 export async function loadBudgets(
   connection: Connection,
   wanted: { readonly orgId: OrgId },
-): Promise<readonly BudgetOnRecord[]> {
+): Promise<readonly BudgetWithPeriods[]> {
   const rows = await connection.query(
-    `select ${onRecord.of('b')}
+    `select ${budgetUsageColumns.of('b')}
      from budget b, lateral (
        select coalesce(array_agg(n.period_start order by n.period_start desc), '{}') as starts,
               coalesce(array_agg(n.used order by n.period_start desc), '{}') as used
@@ -67,24 +67,24 @@ export async function loadBudgets(
      where b.org_id = $1 order by b.created_at, b.id`,
     [wanted.orgId],
   )
-  return onRecord.read(rows).map(budgetOf)
+  return budgetUsageColumns.read(rows).map(budgetOf)
 }
 
-/** What was counted under a name in the newest periods on record, the newest first. */
-export async function loadPeriodUses(
+/** The usage under an id in the newest stored periods, newest first. */
+export async function loadPeriodUsages(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly id: BudgetId },
-): Promise<readonly PeriodUse[]> {
+): Promise<readonly PeriodUsage[]> {
   const rows = await connection.query(
-    `select ${uses.list} from usage where org_id = $1 and budget_id = $2 order by period_start desc limit 2`,
+    `select ${usageColumns.list} from usage where org_id = $1 and budget_id = $2 order by period_start desc limit 2`,
     [wanted.orgId, wanted.id],
   )
-  return uses.read(rows)
+  return usageColumns.read(rows)
 }
 
-const CREATED = stored.omit('pausedAt', 'alerts')
+const CREATED = budgetColumns.omit('pausedAt', 'alerts')
 
-/** Makes a budget. False when there is one of this id. */
+/** Inserts a budget. False if the id exists. */
 export async function insertBudget(tx: Transaction, row: BudgetRow): Promise<boolean> {
   const rows = await tx.query(
     `${CREATED.insert} on conflict (org_id, id) do nothing returning id`,
@@ -93,9 +93,9 @@ export async function insertBudget(tx: Transaction, row: BudgetRow): Promise<boo
   return rows.length > 0
 }
 
-const EDITED = stored.pick('amount', 'onExceed', 'defaultReserve', 'pausedAt')
+const EDITED = budgetColumns.pick('amount', 'onExceed', 'defaultReserve', 'pausedAt')
 
-/** Writes back what a person may change about a budget. */
+/** Updates the editable columns of a budget. */
 export async function saveBudget(tx: Transaction, row: BudgetRow): Promise<void> {
   await tx.query(`update budget set ${EDITED.assigned(3)} where org_id = $1 and id = $2`, [
     row.orgId,
@@ -104,18 +104,18 @@ export async function saveBudget(tx: Transaction, row: BudgetRow): Promise<void>
   ])
 }
 
-const STANDING = stored.pick('id', 'pausedAt', 'alerts')
+const ENGINE_STATE = budgetColumns.pick('id', 'pausedAt', 'alerts')
 
-/** Writes back what has become of budgets by themselves: since when they stand still, and their open alerts. */
-export function saveBudgetStandings(tx: Transaction, orgId: OrgId, standings: readonly RowOf<typeof STANDING>[]): void {
+/** Saves the state that the engine changes: when budgets were paused, and their open alerts. */
+export function saveBudgetStates(tx: Transaction, orgId: OrgId, states: readonly RowOf<typeof ENGINE_STATE>[]): void {
   tx.send(
-    `update budget b set ${STANDING.assignedFrom('i')} from unnest(${STANDING.arrays(2)}) as i (${STANDING.names})
+    `update budget b set ${ENGINE_STATE.assignedFrom('i')} from unnest(${ENGINE_STATE.arrays(2)}) as i (${ENGINE_STATE.names})
       where b.org_id = $1 and b.id = i.id`,
-    [orgId, ...STANDING.lists(standings)],
+    [orgId, ...ENGINE_STATE.lists(states)],
   )
 }
 
-/** Removes budgets and what they counted. */
+/** Deletes budgets and their usage. */
 export function deleteBudgets(
   tx: Transaction,
   gone: { readonly orgId: OrgId; readonly ids: readonly BudgetId[] },
@@ -127,17 +127,17 @@ export function deleteBudgets(
   )
 }
 
-const spent = table('usage', { budgetId: column.text<BudgetId>(), ...uses.definitions })
+const usageEntryColumns = table('usage', { budgetId: column.text<BudgetId>(), ...usageColumns.definitions })
 
-/** Something used, in the period in which it counts. */
-export type Spending = RowOf<typeof spent>
+/** Usage in the period in which it counts. */
+export type UsageEntry = RowOf<typeof usageEntryColumns>
 
-/** Adds to what budgets have used. Each budget and period is named once. */
-export function addUsage(tx: Transaction, orgId: OrgId, spendings: readonly Spending[]): void {
+/** Adds usage to budgets. Each budget and period occurs once. */
+export function addUsage(tx: Transaction, orgId: OrgId, entries: readonly UsageEntry[]): void {
   tx.send(
-    `insert into usage (org_id, ${spent.names}) select $1, * from unnest(${spent.arrays(2)})
+    `insert into usage (org_id, ${usageEntryColumns.names}) select $1, * from unnest(${usageEntryColumns.arrays(2)})
      on conflict (org_id, budget_id, period_start) do update set used = usage.used + excluded.used`,
-    [orgId, ...spent.lists(spendings)],
+    [orgId, ...usageEntryColumns.lists(entries)],
   )
 }
 
@@ -146,7 +146,7 @@ const reserved = columns({
   amount: column.bigint("sum((r.value ->> 'amount')::bigint)::bigint"),
 })
 
-/** What runs in flight have set aside, by budget. */
+/** The amounts reserved by runs in flight, by budget. */
 export async function loadReserved(
   connection: Connection,
   wanted: { readonly orgId: OrgId },
@@ -160,19 +160,19 @@ export async function loadReserved(
   return new Map(reserved.read(rows).map(({ budgetId, amount }) => [budgetId, amount]))
 }
 
-const known = columns({ known: column.boolean() })
+const agentExists = columns({ known: column.boolean() })
 
-/** Whether the agent is registered, or work has named it: tasks may name agents that nobody has registered. */
+/** Whether the agent exists or has runs: tasks may name agents that are not registered. */
 export async function isAgentKnown(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly id: AgentId },
+  query: { readonly orgId: OrgId; readonly id: AgentId },
 ): Promise<boolean> {
   const rows = await connection.query(
     `select exists (select 1 from agent where org_id = $1 and id = $2)
          or exists (select 1 from run where org_id = $1 and agent_id = $2) as known`,
-    [asked.orgId, asked.id],
+    [query.orgId, query.id],
   )
-  return known.only(rows).known
+  return agentExists.only(rows).known
 }
 
 const scopeIdOf = (scope: BudgetScope): string | null => {
@@ -184,44 +184,44 @@ const scopeIdOf = (scope: BudgetScope): string | null => {
     case 'schedule':
       return scope.scheduleId
     case 'owner':
-      return `${OWNER}${scope.owner}`
+      return `${OWNER_PREFIX}${scope.owner}`
   }
 }
 
 /**
- * Nodes of the release before know no budgets of owners, and would fail over the word: on record such a budget is one of
- * an agent that nobody can have, so that it concerns nobody there.
+ * Nodes of the previous release do not know the scope `owner` and would fail on it, so such a budget is stored as that
+ * of an agent whose id cannot exist.
  */
-const OWNER = 'owner:'
+const OWNER_PREFIX = 'owner:'
 
-const storedScope = (scope: BudgetScope): Pick<RowOf<typeof stored>, 'scope' | 'scopeId'> => ({
+const storedScope = (scope: BudgetScope): Pick<RowOf<typeof budgetColumns>, 'scope' | 'scopeId'> => ({
   scope: scope.kind === 'owner' ? 'agent' : scope.kind,
   scopeId: scopeIdOf(scope),
 })
 
-function scopeOf({ scope, scopeId }: Pick<RowOf<typeof stored>, 'scope' | 'scopeId'>): BudgetScope {
+function scopeOf({ scope, scopeId }: Pick<RowOf<typeof budgetColumns>, 'scope' | 'scopeId'>): BudgetScope {
   const id = scopeId ?? ''
   switch (scope) {
     case 'org':
       return { kind: 'org' }
     case 'agent':
-      return id.startsWith(OWNER)
-        ? { kind: 'owner', owner: id.slice(OWNER.length) }
+      return id.startsWith(OWNER_PREFIX)
+        ? { kind: 'owner', owner: id.slice(OWNER_PREFIX.length) }
         : { kind: 'agent', agentId: agentId(id) }
     case 'schedule':
       return { kind: 'schedule', scheduleId: scheduleId(id) }
   }
 }
 
-function zoneOf(name: string): Zone {
+function storedZone(name: string): Zone {
   const zone = parseZone('timezone', name)
-  if (!zone.ok) throw new Error(`a budget is stored with the unknown time zone ${name}`)
+  if (!zone.ok) throw new Error(`a stored budget has the unknown time zone ${name}`)
   return zone.value
 }
 
-const budgetOf = ({ starts, used, scope, scopeId, ...row }: RowOf<typeof onRecord>): BudgetOnRecord => ({
+const budgetOf = ({ starts, used, scope, scopeId, ...row }: RowOf<typeof budgetUsageColumns>): BudgetWithPeriods => ({
   ...row,
   scope: scopeOf({ scope, scopeId }),
-  timezone: zoneOf(row.timezone),
+  timezone: storedZone(row.timezone),
   uses: starts.map((start, index) => ({ start, used: used[index] ?? 0 })),
 })

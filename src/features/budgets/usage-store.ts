@@ -1,6 +1,6 @@
 import type { AgentId, OrgId, RunId, ScheduleId } from '../../domain/ids.ts'
 import { DAY_MS, type Instant } from '../../domain/instant.ts'
-import type { Connection, SqlValue } from '../../store/database.ts'
+import type { Connection, SqlValue } from '../../platform/db/database.ts'
 import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
 const usages = columns({
@@ -10,10 +10,10 @@ const usages = columns({
   usage: column.json(),
 })
 
-/** What an ended run used, as its executor reported it. */
+/** The usage of an ended run, as reported by its executor. */
 export type RunUsage = RowOf<typeof usages>
 
-/** What these runs used; those that have not ended or reported nothing are left out. */
+/** The usage of these runs; runs that have not ended or reported nothing are left out. */
 export async function loadUsages(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
@@ -26,40 +26,40 @@ export async function loadUsages(
   return usages.read(rows)
 }
 
-/** So many runs are looked through: an agent that reports nothing must not make anybody read its whole history. */
-const LOOKED_THROUGH = 500
+/** The maximum number of runs searched, so that an agent that reports no usage does not cause a full scan. */
+const MAX_RUNS_SEARCHED = 500
 
-/** Whose newest runs, how many of each, and how many are looked through for them at most. */
-interface HabitsWanted<Id> {
+/** Whose newest runs to load, how many of each, and how many runs to search at most. */
+interface RecentUsageQuery<Id> {
   readonly orgId: OrgId
   readonly ids: readonly Id[]
-  readonly each: number
-  readonly lookThrough?: number
+  readonly perId: number
+  readonly searchLimit?: number
 }
 
-/** The newest runs of each agent that reported what they used, oldest first. */
-export async function loadHabitsOfAgents(
+/** The newest runs of each agent that reported usage, oldest first. */
+export async function loadRecentUsageOfAgents(
   connection: Connection,
-  wanted: HabitsWanted<AgentId>,
+  wanted: RecentUsageQuery<AgentId>,
 ): Promise<readonly RunUsage[]> {
-  const rows = await connection.query(HABITS_OF_AGENTS, habitsAsked(wanted))
+  const rows = await connection.query(RECENT_USAGE_OF_AGENTS, recentUsageParams(wanted))
   return usages.read(rows)
 }
 
-/** The newest runs of each schedule that reported what they used, oldest first. */
-export async function loadHabitsOfSchedules(
+/** The newest runs of each schedule that reported usage, oldest first. */
+export async function loadRecentUsageOfSchedules(
   connection: Connection,
-  wanted: HabitsWanted<ScheduleId>,
+  wanted: RecentUsageQuery<ScheduleId>,
 ): Promise<readonly RunUsage[]> {
-  const rows = await connection.query(HABITS_OF_SCHEDULES, habitsAsked(wanted))
+  const rows = await connection.query(RECENT_USAGE_OF_SCHEDULES, recentUsageParams(wanted))
   return usages.read(rows)
 }
 
-const habitsAsked = ({ orgId, ids, each, lookThrough }: HabitsWanted<string>): readonly SqlValue[] => [
-  ...[orgId, ids, each, lookThrough ?? LOOKED_THROUGH],
+const recentUsageParams = ({ orgId, ids, perId, searchLimit }: RecentUsageQuery<string>): readonly SqlValue[] => [
+  ...[orgId, ids, perId, searchLimit ?? MAX_RUNS_SEARCHED],
 ]
 
-const habitsBy = (owner: 'agent_id' | 'schedule_id'): string => `select ${usages.of('n')}
+const recentUsageSql = (owner: 'agent_id' | 'schedule_id'): string => `select ${usages.of('n')}
   from unnest($2::text[]) as w (id), lateral (
     select * from (
       select id, agent_id, schedule_id, usage, created_at from run
@@ -67,17 +67,17 @@ const habitsBy = (owner: 'agent_id' | 'schedule_id'): string => `select ${usages
     where l.usage is not null order by l.created_at desc, l.id desc limit $3) n
   order by n.created_at, n.id`
 
-const HABITS_OF_AGENTS = habitsBy('agent_id')
-const HABITS_OF_SCHEDULES = habitsBy('schedule_id')
+const RECENT_USAGE_OF_AGENTS = recentUsageSql('agent_id')
+const RECENT_USAGE_OF_SCHEDULES = recentUsageSql('schedule_id')
 
-/** Never less than a day: what came in the first minutes does not go on all day. */
-const SPAN_OF_SEEN = `greatest(${DAY_MS}, (select extract(epoch from $2::timestamptz - min(created_at)) * 1000 from seen))
+/** At least one day, so that a rate is not extrapolated from a few minutes. */
+const OBSERVED_SPAN = `greatest(${DAY_MS}, (select extract(epoch from $2::timestamptz - min(created_at)) * 1000 from seen))
   ::float8`
 
 const chats = columns({
   agentId: column.text<AgentId>(),
   made: column.float('count(*)::float8'),
-  spanMs: column.float(SPAN_OF_SEEN),
+  spanMs: column.float(OBSERVED_SPAN),
 })
 
 const tasks = columns({
@@ -85,24 +85,24 @@ const tasks = columns({
   made: column.float(
     "sum(coalesce((t.value ->> 'completed')::float8, 0) + coalesce((t.value ->> 'failed')::float8, 0))",
   ),
-  spanMs: column.float(SPAN_OF_SEEN),
+  spanMs: column.float(OBSERVED_SPAN),
 })
 
-/** Runs that no plan makes, as often as an agent had them. */
+/** The rate of an agent's runs that no schedule creates. */
 export interface ObservedRate {
   readonly agentId: AgentId
   readonly perDay: number
 }
 
-/** So many rows are looked through: what is said of the usual pace needs no more. */
-const ROWS_LOOKED_THROUGH = 20_000
+/** The maximum number of rows read, which is enough to estimate a rate. */
+const MAX_ROWS_READ = 20_000
 
-/** So far back; a pace of longer ago says little about the next days. */
+/** Rates older than this say little about the next days. */
 const LOOK_BACK_DAYS = 14
 
 /**
- * How often each agent was woken by messages, webhooks and people, per day. Of an org that is younger than the time looked
- * back at, or has more runs than are looked through, the time that was seen counts.
+ * The daily rate of each agent's runs triggered by messages, webhooks and users. If the org is younger than the window,
+ * or has more runs than are read, the rate refers to the time span of the runs read.
  */
 export async function loadChatRates(
   connection: Connection,
@@ -113,7 +113,7 @@ export async function loadChatRates(
        select agent_id, trigger, nominal_at, created_at from run
         where org_id = $1 and created_at > $2::timestamptz - interval '${LOOK_BACK_DAYS} days'
           and created_at <= $2::timestamptz
-        order by created_at desc, id desc limit ${ROWS_LOOKED_THROUGH})
+        order by created_at desc, id desc limit ${MAX_ROWS_READ})
      select ${chats.list}
        from seen where trigger in ('message', 'webhook', 'manual', 'retry')
         and not (trigger = 'manual' and nominal_at is not null) group by agent_id`,
@@ -122,7 +122,10 @@ export async function loadChatRates(
   return chats.read(rows).map(rateOf)
 }
 
-/** How many tasks of each agent ended per day. Tasks are not kept for long; the history of turns, kept for a day, counts. */
+/**
+ * The daily rate of ended tasks of each agent. Tasks are deleted soon, so the history of transactions is used, which is
+ * kept for a day.
+ */
 export async function loadTaskRates(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly now: Instant },
@@ -131,7 +134,7 @@ export async function loadTaskRates(
     `with seen as (
        select at as created_at, tasks from turn
         where org_id = $1 and at > $2::timestamptz - interval '1 day' and at <= $2::timestamptz
-        order by no desc limit ${ROWS_LOOKED_THROUGH})
+        order by no desc limit ${MAX_ROWS_READ})
      select ${tasks.list}
        from seen, jsonb_each(seen.tasks) t group by t.key`,
     [wanted.orgId, toTimestamp(wanted.now)],

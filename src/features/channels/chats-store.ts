@@ -1,9 +1,9 @@
-import type { ChatKind } from '../../core/channel/channel.ts'
-import type { DeliveryState } from '../../core/delivery/delivery-states.ts'
+import type { ChatKind } from '../../domain/channel/channel.ts'
+import type { DeliveryState } from '../../domain/delivery/delivery.ts'
 import type { AgentId, ChannelId, OrgId, RunId, SessionKey } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { RunState } from '../../domain/run/run-machine.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { column, columns, type RowOf, table, toTimestamp } from '../../platform/db/table.ts'
 
 const chats = table('chat', {
@@ -16,10 +16,10 @@ const chats = table('chat', {
   sessionKey: column.text<SessionKey>(),
 })
 
-/** A conversation in a channel in which something was just heard. */
+/** A chat in a channel that just received a message. */
 export type ChatRow = RowOf<typeof chats>
 
-/** Keeps a conversation, and that it was the last in which its agent was spoken to. */
+/** Saves a chat as the last one in which its agent received a message. */
 export function saveChat(tx: Transaction, chat: ChatRow, now: Instant): void {
   tx.send(
     `insert into chat (heard_at, ${chats.names}) values ($1::timestamptz, ${chats.params(2)})
@@ -29,22 +29,22 @@ export function saveChat(tx: Transaction, chat: ChatRow, now: Instant): void {
   )
 }
 
-const places = columns({ channel: column.text('c.name'), peer: column.text('h.peer') })
+const addressColumns = columns({ channel: column.text('c.name'), peer: column.text('h.peer') })
 
-/** Where a conversation is held. */
-export type ChatPlace = RowOf<typeof places>
+/** The channel and peer of a chat. */
+export type ChatAddress = RowOf<typeof addressColumns>
 
-/** Where the conversation of a session is held; undefined when it is not held in a channel. */
-export async function loadPlaceOfSession(
+/** The chat of a session; undefined if the session belongs to no channel. */
+export async function loadChatOfSession(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly key: SessionKey },
-): Promise<ChatPlace | undefined> {
+): Promise<ChatAddress | undefined> {
   const rows = await connection.query(
-    `select ${places.list} from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id
+    `select ${addressColumns.list} from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id
       where h.org_id = $1 and h.session_key = $2 order by h.heard_at desc limit 1`,
     [wanted.orgId, wanted.key],
   )
-  return places.first(rows)
+  return addressColumns.first(rows)
 }
 
 const lastChats = columns({
@@ -55,19 +55,19 @@ const lastChats = columns({
   at: column.instant('l.heard_at'),
 })
 
-/** The chat in which an agent was sent a message last. */
+/** The chat in which an agent last received a message. */
 export type LastChat = Omit<RowOf<typeof lastChats>, 'place'>
 
-/** An agent whose newest chat is looked for; `channel`: only on the channel of this name. */
-export interface ChatWanted {
+/** An agent whose newest chat is wanted; `channel`: only on the channel with this name. */
+export interface LastChatQuery {
   readonly agentId: AgentId
   readonly channel: string | null
 }
 
-/** The newest chat of each agent on a channel that is switched on, in the order in which they are asked for. */
+/** The newest chat of each agent on an enabled channel, in the order of the request. */
 export async function loadLastChats(
   connection: Connection,
-  { orgId: org, wanted }: { readonly orgId: OrgId; readonly wanted: readonly ChatWanted[] },
+  { orgId: org, wanted }: { readonly orgId: OrgId; readonly wanted: readonly LastChatQuery[] },
 ): Promise<readonly (LastChat | undefined)[]> {
   const rows = await connection.query(
     `select ${lastChats.list}
@@ -78,23 +78,23 @@ export async function loadLastChats(
           order by h.heard_at desc limit 1) l`,
     [org, wanted.map(({ agentId }) => agentId), wanted.map(({ channel }) => channel)],
   )
-  return inPlaces(wanted.length, lastChats.read(rows))
+  return inRequestOrder(wanted.length, lastChats.read(rows))
 }
 
-/** What was found, where it was asked for. */
-function inPlaces<Found extends { readonly place: number }>(
+/** The rows at the positions of their requests. */
+function inRequestOrder<Found extends { readonly place: number }>(
   count: number,
   rows: readonly Found[],
 ): readonly (Omit<Found, 'place'> | undefined)[] {
-  const found = new Map(rows.map(({ place, ...row }) => [place, row]))
-  return Array.from({ length: count }, (_, place) => found.get(place + 1))
+  const found = new Map(rows.map(({ place: position, ...row }) => [position, row]))
+  return Array.from({ length: count }, (_, position) => found.get(position + 1))
 }
 
-/** Sessions of schedules, heartbeats and sub-agents: nobody sits there and reads. */
+/** Sessions of schedules, heartbeats and subagents, which no user reads. */
 const UNATTENDED = ['agent:%:cron:%', 'agent:%:heartbeat:%', 'agent:%:subagent:%', 'schedule:%:run:%']
 
-/** An agent whose newest session is looked for. */
-export interface SessionWanted {
+/** An agent whose newest session is wanted. */
+export interface LastSessionQuery {
   readonly agentId: AgentId
   readonly since: Instant
   /** The session of the heartbeat itself. */
@@ -107,10 +107,12 @@ const lastSessions = columns({
   at: column.instant('l.created_at'),
 })
 
-/** The newest session outside of channels in which each agent was sent a message since a time, by a key or a member. */
+/**
+ * The newest session outside of channels in which each agent received a message from a key or a member since a time.
+ */
 export async function loadLastSessions(
   connection: Connection,
-  { orgId: org, wanted }: { readonly orgId: OrgId; readonly wanted: readonly SessionWanted[] },
+  { orgId: org, wanted }: { readonly orgId: OrgId; readonly wanted: readonly LastSessionQuery[] },
 ): Promise<readonly ({ readonly key: SessionKey; readonly at: Instant } | undefined)[]> {
   const rows = await connection.query(
     `select ${lastSessions.list}
@@ -129,10 +131,10 @@ export async function loadLastSessions(
       UNATTENDED,
     ],
   )
-  return inPlaces(wanted.length, lastSessions.read(rows))
+  return inRequestOrder(wanted.length, lastSessions.read(rows))
 }
 
-const marks = table('chat_mark', {
+const indicatorColumns = table('chat_mark', {
   orgId: column.text<OrgId>(),
   runId: column.text<RunId>(),
   channelId: column.text<ChannelId>(),
@@ -141,39 +143,39 @@ const marks = table('chat_mark', {
   placeholder: column.text<string | null>(),
 })
 
-/** What shows in a chat that a run is at work. */
-export type ChatMark = RowOf<typeof marks>
+/** The progress indicator of a run in a chat: the messages marked as seen, and the placeholder of the answer. */
+export type ProgressIndicator = RowOf<typeof indicatorColumns>
 
-const CREATED = marks.omit('placeholder')
+const CREATED = indicatorColumns.omit('placeholder')
 
-/** Notes that a message is seen and which run will answer it; what is merged into a run joins its mark. */
-export function saveMark(tx: Transaction, mark: Omit<ChatMark, 'placeholder'>, now: Instant): void {
+/** Saves the indicator of a run. If a message is merged into a run, it is added to the indicator of that run. */
+export function saveIndicator(tx: Transaction, indicator: Omit<ProgressIndicator, 'placeholder'>, now: Instant): void {
   tx.send(
     `insert into chat_mark (created_at, ${CREATED.names}) values ($1::timestamptz, ${CREATED.params(2)})
      on conflict (org_id, run_id) do update set messages = chat_mark.messages || excluded.messages`,
-    [toTimestamp(now), ...CREATED.values(mark)],
+    [toTimestamp(now), ...CREATED.values(indicator)],
   )
 }
 
-const tended = columns({
-  ...marks.definitions,
-  /** Null when the run is not kept any more. */
+const indicatorRunColumns = columns({
+  ...indicatorColumns.definitions,
+  /** Null if the run is not stored any more. */
   state: column.text<RunState | null>('coalesce(r.state, p.state)'),
   startedAt: column.instant<Instant | null>('coalesce(r.started_at, p.started_at)'),
-  /** The state of its answer, if there is to be one: that takes the place of the mark by itself. */
+  /** The state of the answer's delivery, if there is one; sending the answer clears the indicator. */
   answer: column.text<DeliveryState | null>('d.state'),
 })
 
-/** A mark, and how its run stands. */
-export type TendedMark = RowOf<typeof tended>
+/** An indicator with the state of its run. */
+export type IndicatorWithRun = RowOf<typeof indicatorRunColumns>
 
-/** The marks of channels whose runs execute, or have ended without an answer that would clear them. */
-export async function loadMarks(
+/** The indicators in these channels, with the states that decide whether they have to be cleared. */
+export async function loadIndicators(
   connection: Connection,
   wanted: { readonly ids: readonly ChannelId[]; readonly limit: number },
-): Promise<readonly TendedMark[]> {
+): Promise<readonly IndicatorWithRun[]> {
   const rows = await connection.query(
-    `select ${tended.of('m')}
+    `select ${indicatorRunColumns.of('m')}
        from chat_mark m
        left join run r on r.org_id = m.org_id and r.id = m.run_id
        left join pending p on p.org_id = m.org_id and p.id = m.run_id
@@ -181,10 +183,10 @@ export async function loadMarks(
       where m.channel_id = any($1::text[]) order by m.created_at limit $2`,
     [wanted.ids, wanted.limit],
   )
-  return tended.read(rows)
+  return indicatorRunColumns.read(rows)
 }
 
-/** Notes which message stands for the answer. False when the answer was there first. */
+/** Saves the placeholder of the answer. False if the answer was sent first. */
 export async function savePlaceholder(
   connection: Connection,
   held: { readonly orgId: OrgId; readonly runId: RunId; readonly placeholder: string },
@@ -196,21 +198,21 @@ export async function savePlaceholder(
   return rows.length > 0
 }
 
-/** Takes a mark over in order to clear it: from now on nobody adds to it. */
-export async function closeMark(
+/** Closes an indicator in order to clear it; nothing is added to it afterwards. */
+export async function closeIndicator(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly runId: RunId; readonly now: Instant },
-): Promise<ChatMark | undefined> {
+): Promise<ProgressIndicator | undefined> {
   const rows = await connection.query(
     `update chat_mark set closed_at = coalesce(closed_at, $3::timestamptz) where org_id = $1 and run_id = $2
-     returning ${marks.list}`,
+     returning ${indicatorColumns.list}`,
     [wanted.orgId, wanted.runId, toTimestamp(wanted.now)],
   )
-  return marks.first(rows)
+  return indicatorColumns.first(rows)
 }
 
-/** Whether a mark is there and nobody clears it. */
-export async function isMarkOpen(
+/** Whether an indicator exists and is not being cleared. */
+export async function isIndicatorOpen(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly runId: RunId },
 ): Promise<boolean> {
@@ -221,8 +223,8 @@ export async function isMarkOpen(
   return rows.length > 0
 }
 
-/** Forgets a mark that is cleared. */
-export async function deleteMark(
+/** Deletes a cleared indicator. */
+export async function deleteIndicator(
   connection: Connection,
   gone: { readonly orgId: OrgId; readonly runId: RunId },
 ): Promise<void> {

@@ -11,20 +11,20 @@ import {
 } from './schema.ts'
 import { id, pageFilter } from '../../api/common.ts'
 import { Refusal } from '../../api/refusals.ts'
-import { changeChannel, createChannel, findChannels, getChannel, removeChannel, testChannel } from './service.ts'
-import { receiveHook } from '../../service/channel/hooks.ts'
+import { updateChannel, createChannel, findChannels, getChannel, deleteChannel, testChannel } from './service.ts'
+import { receiveHook } from './hooks.ts'
 import type { HttpExchange } from '../../operations/context.ts'
 import { answer, operation } from '../../operations/handler.ts'
 
 const one = z.strictObject({ id })
 
-/** The bytes of a request, which its signature is of. */
+/** The raw body of a request, which the signature covers. */
 function bytesOf({ body }: HttpExchange): Buffer {
   if (Buffer.isBuffer(body)) return body
-  throw new Refusal('MALFORMED', 'The body is missing: send it as application/json')
+  throw new Refusal('MALFORMED', 'The body is missing; send it as application/json')
 }
 
-/** Where messages come from besides the API. */
+/** The API of channels and their webhooks. */
 export const channelOperations = {
   'channels.create': operation({
     ...{ method: 'POST', path: '/api/v1/channels', tag: 'channels', permission: 'agents:write' },
@@ -62,7 +62,7 @@ export const channelOperations = {
     answers: { 200: channel },
     refusals: ['NOT_FOUND', 'SECRET_KEY'],
     examples: { body: { allowed_users: ['1001', '1002'] } },
-  }).by(({ ports, caller, params, body }) => changeChannel(ports, caller, { id: params.id, change: body })),
+  }).by(({ ports, caller, params, body }) => updateChannel(ports, caller, { id: params.id, change: body })),
   'channels.enable': operation({
     ...{ method: 'POST', path: '/api/v1/channels/:id/enable', tag: 'channels', permission: 'agents:write' },
     summary: 'Enable a channel',
@@ -70,7 +70,7 @@ export const channelOperations = {
     answers: { 200: channel },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) =>
-    changeChannel(ports, caller, { id: params.id, change: { enabled: true }, verb: 'enable' }),
+    updateChannel(ports, caller, { id: params.id, change: { enabled: true }, verb: 'enable' }),
   ),
   'channels.disable': operation({
     ...{ method: 'POST', path: '/api/v1/channels/:id/disable', tag: 'channels', permission: 'agents:write' },
@@ -80,7 +80,7 @@ export const channelOperations = {
     answers: { 200: channel },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) =>
-    changeChannel(ports, caller, { id: params.id, change: { enabled: false }, verb: 'disable' }),
+    updateChannel(ports, caller, { id: params.id, change: { enabled: false }, verb: 'disable' }),
   ),
   'channels.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:write' },
@@ -89,7 +89,7 @@ export const channelOperations = {
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND'],
-  }).by(({ ports, caller, params }) => removeChannel(ports, caller, params.id)),
+  }).by(({ ports, caller, params }) => deleteChannel(ports, caller, params.id)),
   'channels.test': operation({
     ...{ method: 'POST', path: '/api/v1/channels/:id/test', tag: 'channels', permission: 'agents:write' },
     summary: 'Test the credentials of a channel',
@@ -103,7 +103,7 @@ export const channelOperations = {
     summary: 'Receive a webhook of a channel',
     description:
       "Requires a signature instead of a key: Standard Webhooks for a webhook channel, Slack's signature for an " +
-      'app, the secret token for a Telegram bot in mode `webhook`. A repeated request gets the same answer.',
+      'app, the secret token for a Telegram bot in mode `webhook`. A repeated request gets the same response.',
     ...{ raw: true, http: true, newWork: true, admits: true },
     params: one,
     body: hookMessage,
@@ -115,10 +115,10 @@ export const channelOperations = {
     examples: { body: { text: 'The nightly build of main has failed' } },
   }).by(async ({ ports, params, caller, http }) => {
     const { headers, parseJson: parse } = http
-    const heard = await receiveHook(ports, {
+    const received = await receiveHook(ports, {
       ...{ id: params.id, headers, body: bytesOf(http), parse, trace: caller.trace ?? null },
     })
-    if (heard.kind === 'challenge') return answer(200, heard.answer)
-    return heard.kind === 'done' ? answer(200, { ...heard.receipt }) : answer(202, heard.receipt)
+    if (received.kind === 'challenge') return answer(200, received.answer)
+    return received.kind === 'done' ? answer(200, { ...received.receipt }) : answer(202, received.receipt)
   }),
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CHANNEL_KINDS } from '../../core/channel/channel.ts'
+import { CHANNEL_KINDS } from '../../domain/channel/channel.ts'
 import {
   channelFlaws,
   MAX_NAMED_IDS,
@@ -9,9 +9,18 @@ import {
   parseRecipient,
   TELEGRAM_MODES,
 } from '../../domain/channel/channel-settings.ts'
-import { moment, pageOf } from '../../api/common.ts'
-import { confidential, fieldsRule, readWith, rule, text, textLike, withFixed } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { isoTime, pageOf } from '../../api/common.ts'
+import {
+  confidential,
+  fieldsRule,
+  named,
+  readWith,
+  rule,
+  type Shape,
+  text,
+  textLike,
+  withFixed,
+} from '../../api/fields.ts'
 
 const ids = z
   .array(z.union([z.string().min(1).max(200), z.int()]))
@@ -65,8 +74,8 @@ export const channelInput = named(
     .strictObject({
       name: textLike(/^(?!(?:last|none)$)[a-z0-9][a-z0-9_-]{0,59}$/, {
         max: 60,
-        message: 'is not a name of a channel',
-        allowed: 'up to 60 lower case letters, digits, - and _; other than last and none',
+        message: 'is not a valid channel name',
+        allowed: 'up to 60 lowercase letters, digits, - and _, except last and none',
       }).describe('Name, part of session keys: lowercase letters, digits, `-` and `_`. It cannot be changed.'),
       kind: z.enum(CHANNEL_KINDS).describe('Kind of channel.'),
       agent_id: agent.describe('The agent that answers.'),
@@ -86,7 +95,7 @@ export const channelPatch = named(
   'ChannelPatch',
   withFixed(z.strictObject({ agent_id: agent.optional().describe('The agent that answers.'), ...changeable }), {
     names: ['name', 'kind'],
-    allowed: 'a channel of its own',
+    allowed: 'a new channel',
   }),
   'A change of a channel. Name and kind cannot be changed.',
 )
@@ -118,12 +127,12 @@ export const channel = named(
     hook_path: z.string().describe('Path for webhook requests.'),
     username: z.string().nullable().describe('Username of the bot, once Telegram has reported it.'),
     attended_by: z.string().nullable().describe('The node that polls it.'),
-    last_heard_at: moment.nullable(),
-    last_failed_at: moment.nullable(),
+    last_heard_at: isoTime.nullable(),
+    last_failed_at: isoTime.nullable(),
     failure: z.string().nullable().describe('The last error.'),
     created_by: z.string().nullable(),
-    created_at: moment,
-    updated_at: moment,
+    created_at: isoTime,
+    updated_at: isoTime,
   }),
   'A channel and its state.',
 )
@@ -149,7 +158,7 @@ export const hookReceipt = named(
     run_id: z.string().nullable().describe('The run that handles it. Null: there was nothing to handle.'),
     outcome: z
       .enum(['accepted', 'stopped', 'ignored', 'turned_away'])
-      .describe('Whether a run was created, work was stopped, or the message was ignored.'),
+      .describe('Whether a run was created, runs were stopped, or the message was ignored.'),
     duplicate: z
       .literal(true)
       .optional()
@@ -159,8 +168,8 @@ export const hookReceipt = named(
 )
 export type HookReceipt = Shape<typeof hookReceipt>
 
-/** What a channel is told: the JSON of the service it belongs to, or of whoever calls a hook. */
+/** The body of a webhook request: JSON of the service, or of any other client. */
 export const hookMessage = named('HookMessage', z.record(z.string(), z.unknown()))
 
-/** What a service wants to hear when nothing is made of what it said. */
+/** The response that a service expects if the message is not processed. */
 export const hookAnswer = named('HookAnswer', z.record(z.string(), z.unknown()))

@@ -1,9 +1,9 @@
-import type { ChannelKind } from '../../core/channel/channel.ts'
+import type { ChannelKind } from '../../domain/channel/channel.ts'
 import type { ChannelSettings } from '../../domain/channel/channel-settings.ts'
 import type { AgentId, ChannelId, OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection, SqlValue, Transaction } from '../../store/database.ts'
-import { type Listed, type OrgPage, readPage } from '../../platform/db/page.ts'
+import type { Connection, SqlValue, Transaction } from '../../platform/db/database.ts'
+import { type ListedRows, type OrgPage, readPage } from '../../platform/db/page.ts'
 import { column, type RowOf, table, timestampOrNull, toTimestamp } from '../../platform/db/table.ts'
 
 const channels = table('channel', {
@@ -15,7 +15,7 @@ const channels = table('channel', {
   settings: column.json<ChannelSettings>('options'),
   sealedCredentials: column.text(),
   enabled: column.boolean(),
-  /** Who the channel is for the service behind it; null until somebody has asked. */
+  /** The account of the channel at its service; null until the service was asked. */
   identity: column.json<{ readonly id: string; readonly username: string } | null>(),
   lastUpdate: column.bigint<number | null>(),
   holder: column.text<string | null>(),
@@ -45,7 +45,7 @@ const CREATED = channels.pick(
   'updatedAt',
 )
 
-/** Keeps a new channel. False when there is one of that name in the org. */
+/** Inserts a new channel. False if the org has one with this name. */
 export async function insertChannel(tx: Transaction, row: ChannelRow): Promise<boolean> {
   const rows = await tx.query(
     `${CREATED.insert} on conflict (org_id, name) do nothing returning 1`,
@@ -66,7 +66,7 @@ const EDITED = channels.pick(
   'updatedAt',
 )
 
-/** Writes back what a person decides about a channel. Whoever attends to it begins anew. */
+/** Updates the editable columns of a channel and clears its error. */
 export async function saveChannel(tx: Transaction, row: ChannelRow): Promise<void> {
   await tx.query(`update channel set ${EDITED.assigned(3)} where org_id = $1 and id = $2`, [
     row.orgId,
@@ -75,8 +75,8 @@ export async function saveChannel(tx: Transaction, row: ChannelRow): Promise<voi
   ])
 }
 
-/** Removes a channel and its conversations; sessions and runs stay. */
-export async function deleteChannel(
+/** Deletes a channel with its chats; sessions and runs stay. */
+export async function deleteChannelRow(
   tx: Transaction,
   gone: { readonly orgId: OrgId; readonly id: ChannelId },
 ): Promise<void> {
@@ -101,7 +101,7 @@ export async function loadChannel(
   )
 }
 
-/** A channel of whatever org, for a request that names nothing else. Null when its org is going away. */
+/** A channel of any org, for a request that contains only its id. Undefined if its org is being deleted. */
 export async function loadChannelAnywhere(connection: Connection, id: string): Promise<ChannelRow | undefined> {
   return channels.first(
     await connection.query(
@@ -134,7 +134,7 @@ export async function loadChannelsNamed(
   )
 }
 
-/** Channels of the org, newest first, after one of them. */
+/** Channels of the org, newest first, after a given one. */
 export async function listChannels(connection: Connection, page: OrgPage): Promise<readonly ChannelRow[]> {
   return channels.read(await connection.query(LIST, listValues(page)))
 }
@@ -147,21 +147,23 @@ const listValues = ({ orgId, after, limit }: OrgPage): readonly SqlValue[] => [
   ...[orgId, timestampOrNull(after?.createdAt ?? null), after?.id ?? '', limit],
 ]
 
-/** A page of them, which ends by bytes too. */
-export const listChannelPage = (connection: Connection, page: OrgPage): Promise<Listed<ChannelRow>> =>
+/** A page of channels, limited by count and by bytes. */
+export const listChannelPage = (connection: Connection, page: OrgPage): Promise<ListedRows<ChannelRow>> =>
   readPage(
     connection,
     { text: LIST, values: listValues({ ...page, limit: page.limit + 1 }), large: ['settings'], limit: page.limit },
     channels,
   )
 
-/** Takes or renews the lease of every enabled channel of a messenger that nobody else holds. Answers with those held. */
-export async function holdChannels(
+/**
+ * Acquires or renews the lease of every enabled Telegram channel that no other node holds. Returns the channels held.
+ */
+export async function acquireChannels(
   connection: Connection,
   lease: {
     readonly holder: string
     readonly now: Instant
-    /** A lease that ends before this is renewed. */
+    /** A lease that expires before this is renewed. */
     readonly renewBefore: Instant
     readonly until: Instant
   },
@@ -183,12 +185,12 @@ export async function holdChannels(
   )
 }
 
-/** Gives leases back, so that another node need not wait for them to lapse. */
+/** Releases leases, so that another node need not wait until they expire. */
 export async function releaseChannels(connection: Connection, holder: string): Promise<void> {
   await connection.query('update channel set holder = null, held_until = null where holder = $1', [holder])
 }
 
-/** Writes how far updates have been taken. False when somebody else attends to the channel now. */
+/** Saves the last processed update. False if another node holds the channel now. */
 export async function saveLastUpdate(
   connection: Connection,
   taken: { readonly orgId: OrgId; readonly id: ChannelId; readonly holder: string; readonly lastUpdate: number },
@@ -201,7 +203,7 @@ export async function saveLastUpdate(
   return rows.length > 0
 }
 
-/** Writes who the channel is for its service. */
+/** Saves the account of the channel at its service. */
 export async function saveIdentity(
   connection: Connection,
   known: { readonly orgId: OrgId; readonly id: ChannelId; readonly identity: NonNullable<ChannelRow['identity']> },
@@ -211,7 +213,7 @@ export async function saveIdentity(
   ])
 }
 
-/** Writes how a channel fares: that something was heard, or what is wrong. Null: nothing is wrong any more. */
+/** Saves the health of a channel: a received message, or an error. Null: no error. */
 export async function saveChannelHealth(
   connection: Connection,
   health: { readonly orgId: OrgId; readonly id: ChannelId; readonly now: Instant; readonly failure: string | null },

@@ -2,32 +2,38 @@ import type { OpenChannel } from '../../domain/channel/services.ts'
 import type { ChannelId } from '../../domain/ids.ts'
 import { later } from '../../domain/instant.ts'
 import {
-  holdChannels,
+  acquireChannels,
   releaseChannels,
   saveChannelHealth,
   saveIdentity,
   saveLastUpdate,
   type ChannelRow,
 } from './store.ts'
-import { closeMark, deleteMark, loadMarks, savePlaceholder, type TendedMark } from './chats-store.ts'
-import { openChannel } from '../../service/channel/credentials.ts'
-import { takeInChat } from '../../service/channel/inbound.ts'
-import type { Ports } from '../../service/ports.ts'
+import {
+  closeIndicator,
+  deleteIndicator,
+  loadIndicators,
+  savePlaceholder,
+  type IndicatorWithRun,
+} from './chats-store.ts'
+import { openChannel } from './credentials.ts'
+import { receiveChatMessage } from './inbound.ts'
+import type { Ports } from '../../engine/ports.ts'
 
 export type { ChannelRow } from './store.ts'
-export type { TendedMark } from './chats-store.ts'
+export type { IndicatorWithRun } from './chats-store.ts'
 
-/** Who attends to a channel has it for so long, and says so again when a third of that is over. */
+/** The duration of a channel lease. It is renewed when a third of it is over. */
 const LEASE_MS = 15_000
-const MOST_MARKS = 200
+const MAX_INDICATORS = 200
 
-/** The channels that this node attends to from now on. */
-export function holdAll(
+/** Acquires and renews the channel leases of this node. */
+export function acquireChannelLeases(
   { database, clock }: Pick<Ports, 'database' | 'clock'>,
   holder: string,
 ): Promise<readonly ChannelRow[]> {
   const now = clock.now()
-  return holdChannels(database, {
+  return acquireChannels(database, {
     holder,
     now,
     renewBefore: later(now, (LEASE_MS * 2) / 3),
@@ -35,12 +41,12 @@ export function holdAll(
   })
 }
 
-/** Lets others attend to them at once. */
-export const giveBack = ({ database }: Pick<Ports, 'database'>, holder: string): Promise<void> =>
+/** Releases the leases of a node, so that other nodes can take over at once. */
+export const releaseChannelLeases = ({ database }: Pick<Ports, 'database'>, holder: string): Promise<void> =>
   releaseChannels(database, holder)
 
-/** A channel with its secrets in clear, and who it is if that is known by now. */
-export async function attend(
+/** A channel with decrypted secrets, and its account if the service reports it. */
+export async function openWithIdentity(
   ports: Ports,
   row: ChannelRow,
   signal: AbortSignal,
@@ -53,8 +59,8 @@ export async function attend(
   return { open: { ...open, identity }, failure: null }
 }
 
-/** Takes in updates one after the other. Answers with the last that was taken; null when others attend by now. */
-export async function takeUpdates(
+/** Processes updates in order. Returns the id of the last one; null if another node holds the channel now. */
+export async function processUpdates(
   ports: Ports,
   of: { readonly row: ChannelRow; readonly open: OpenChannel; readonly holder: string },
   updates: readonly unknown[],
@@ -65,9 +71,10 @@ export async function takeUpdates(
   for (const update of updates) {
     const id = ports.channels.updateId(update)
     if (id === null) continue
-    const heard = ports.channels.readUpdate(open, update)
-    const taken = heard === null ? null : await takeInChat(ports, open, { row, heard, body: heard.eventId })
-    failure = taken?.kind === 'refused' ? taken.failure : null
+    const message = ports.channels.readUpdate(open, update)
+    const outcome =
+      message === null ? null : await receiveChatMessage(ports, open, { row, heard: message, body: message.eventId })
+    failure = outcome?.kind === 'refused' ? outcome.failure : null
     last = Math.max(last, id)
   }
   if (last === -1) return { last, failure }
@@ -75,43 +82,43 @@ export async function takeUpdates(
   return isOurs ? { last, failure } : null
 }
 
-/** Writes how a channel fares. Null: well. */
-export const noteHealth = (
+/** Saves the health of a channel. Null: healthy. */
+export const recordHealth = (
   { database, clock }: Pick<Ports, 'database' | 'clock'>,
   { orgId, id }: ChannelRow,
   failure: string | null,
 ): Promise<void> => saveChannelHealth(database, { orgId, id, now: clock.now(), failure })
 
-/** What shows in the chats of channels that runs are at work. */
-export const findMarks = (
+/** The progress indicators in the chats of channels. */
+export const findIndicators = (
   { database }: Pick<Ports, 'database'>,
   ids: readonly ChannelId[],
-): Promise<readonly TendedMark[]> => loadMarks(database, { ids, limit: MOST_MARKS })
+): Promise<readonly IndicatorWithRun[]> => loadIndicators(database, { ids, limit: MAX_INDICATORS })
 
-/** Puts something where the answer will be; when the answer was there first, it goes again. */
-export async function putPlaceholder(ports: Ports, open: OpenChannel, mark: TendedMark): Promise<void> {
-  const { orgId, runId, peer } = mark
-  const placeholder = await ports.channels.holdPlace(open, peer)
+/** Sends a placeholder for the answer, and removes it again if the answer was sent first. */
+export async function sendPlaceholder(ports: Ports, open: OpenChannel, indicator: IndicatorWithRun): Promise<void> {
+  const { orgId, runId, peer } = indicator
+  const placeholder = await ports.channels.showPlaceholder(open, peer)
   if (placeholder === null) return
   const isKept = await savePlaceholder(ports.database, { orgId, runId, placeholder })
   if (!isKept) await ports.channels.removeMessage(open, { peer, messageId: placeholder })
 }
 
-/** The empty outbound of a chat: what stands for an answer goes, and nothing is marked any more. */
-export async function clearMark(
+/** Clears the indicator of a run without an answer: removes the placeholder and the marks. */
+export async function clearIndicator(
   ports: Ports,
   open: OpenChannel,
   {
-    mark,
+    mark: indicator,
     removesPlaceholder,
     signal,
-  }: { readonly mark: TendedMark; readonly removesPlaceholder: boolean; readonly signal: AbortSignal },
+  }: { readonly mark: IndicatorWithRun; readonly removesPlaceholder: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { orgId, runId } = mark
-  const closed = await closeMark(ports.database, { orgId, runId, now: ports.clock.now() })
+  const { orgId, runId } = indicator
+  const closed = await closeIndicator(ports.database, { orgId, runId, now: ports.clock.now() })
   if (closed === undefined) return
   const { peer, messages: marked } = closed
   const placeholder = removesPlaceholder ? closed.placeholder : null
-  const said = await ports.channels.say(open, { peer, text: '', placeholder, marked }, signal)
-  if (said !== null) await deleteMark(ports.database, { orgId, runId })
+  const sent = await ports.channels.send(open, { peer, text: '', placeholder, seenMessages: marked }, signal)
+  if (sent !== null) await deleteIndicator(ports.database, { orgId, runId })
 }

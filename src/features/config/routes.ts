@@ -1,5 +1,5 @@
-import { config, configPatch } from '../../contract/config.ts'
-import { changeConfig } from './service.ts'
+import { config, configPatch } from './schema.ts'
+import { updateConfig } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 
 const deployment = {
@@ -9,12 +9,12 @@ const deployment = {
   operatorOnly: true,
 } as const
 
-/** The configuration of the deployment. */
+/** The API of the deployment's configuration. */
 export const configOperations = {
   'config.get': operation({
     ...{ ...deployment, method: 'GET' },
     summary: 'Get all settings and their sources',
-    description: 'As they apply on the node that answers. Secrets are masked.',
+    description: 'As they apply on the node that handles the request. Secrets are masked.',
     answers: { 200: config },
   }).by(({ ctx }) => ctx.config.view()),
   'config.update': operation({
@@ -26,5 +26,5 @@ export const configOperations = {
     body: configPatch,
     answers: { 200: config },
     examples: { body: { tasks: { max_queue: 2_000 }, log: { level: 'debug' } } },
-  }).by(({ ctx, ports, caller, body }) => changeConfig({ ...ports, config: ctx.config }, caller, body)),
+  }).by(({ ctx, ports, caller, body }) => updateConfig({ ...ports, config: ctx.config }, caller, body)),
 }

@@ -1,28 +1,28 @@
 import { CONFIG_KEYS, isLaneSize } from '../../platform/config/keys.ts'
 import { keyAt, readChange, type Layer, type ReadLayer } from '../../platform/config/tree.ts'
-import type { ConfigPatch, ConfigView } from '../../contract/config/view.ts'
+import type { ConfigPatch, ConfigView } from '../../platform/config/view.ts'
 import { invalid } from '../../api/refusals.ts'
 import { OPERATOR_ORG } from '../../domain/access/access.ts'
 import { laneName } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { deleteLanes, loadLanes, saveLane } from '../lanes/store.ts'
 import { deleteSettings, loadSettings, saveSettings } from './store.ts'
 import { actorOf, changed, SYSTEM_ACTOR } from '../audit/entry.ts'
-import type { Caller } from '../../service/caller.ts'
-import type { Ports } from '../../service/ports.ts'
+import type { Caller } from '../access/caller.ts'
+import type { Ports } from '../../engine/ports.ts'
 
-/** The configuration of this node, as its server keeps it. */
+/** The configuration of this node. */
 export interface ConfigPort {
   readonly view: () => ConfigView
-  /** Looks at what is stored for every node, and takes it in. */
+  /** Reloads the settings stored for all nodes. */
   readonly refresh: () => Promise<void>
 }
 
 const LANES = 'lanes.'
 
-/** Everything that is stored for every node, by path. What this release does not know or allow is left out and named. */
-export async function loadStored(
+/** All stored settings by path. Those that this release does not know or allow are listed as unreadable. */
+export async function loadStoredSettings(
   connection: Connection,
 ): Promise<{ readonly layer: Layer; readonly unreadable: readonly string[] }> {
   const layer = new Map<string, unknown>()
@@ -38,51 +38,51 @@ export async function loadStored(
 }
 
 /**
- * Changes settings for every node, whole or not at all, while everything runs. What is 0 where that would stop
- * everything stays as it is; null takes back what was stored, so that file, environment or default hold again. Answers
- * with the configuration as it then is on this node; others follow within a second.
+ * Changes settings of all nodes at runtime, completely or not at all. 0 leaves a setting unchanged where it would stop
+ * everything; null removes a stored value, so that file, environment or default apply again. Returns the configuration
+ * of this node; other nodes follow within a second.
  */
-export async function changeConfig(
-  ports: Pick<Ports, 'turns'> & { readonly config: ConfigPort },
+export async function updateConfig(
+  ports: Pick<Ports, 'commands'> & { readonly config: ConfigPort },
   caller: Caller,
   patch: ConfigPatch,
 ): Promise<ConfigView> {
   const wanted = readChange(CONFIG_KEYS, patch)
   if (!wanted.ok) throw invalid(wanted.flaws)
   const shown = ports.config.view().values
-  await ports.turns.take({
+  await ports.commands.execute({
     orgId: caller.orgId,
-    prepare: (tx, now) => store(tx, wanted.value, { now, by: actorOf(caller) }),
-    apply: (desk, prepared) => {
-      const { before, after } = prepared as Stored
+    prepare: (tx, now) => storeSettings(tx, wanted.value, { now, by: actorOf(caller) }),
+    apply: (state, prepared) => {
+      const { before, after } = prepared as StoredDifference
       const paths = [...new Set([...before.keys(), ...after.keys()])]
       if (paths.length === 0) return
       const as = (of: Layer): Record<string, unknown> =>
         Object.fromEntries(paths.map((path) => [path, of.get(path) ?? null]))
-      desk.changes.audits.push(
+      state.changes.audits.push(
         changed(actorOf(caller), { kind: 'config', id: 'deployment' }, { before: as(before), after: as(after) }),
       )
       const changes = paths.map((path) => [path, { from: shown[path]?.value ?? null, to: after.get(path) ?? null }])
       const data = { source: 'stored', changed: Object.fromEntries(changes) as Record<string, unknown> }
-      desk.changes.events.push({ kind: 'config.reloaded', subject: 'deployment', data })
+      state.changes.events.push({ kind: 'config.reloaded', subject: 'deployment', data })
     },
   })
   await ports.config.refresh()
   return ports.config.view()
 }
 
-/** What differs from what was stored. */
-interface Stored {
+/** The stored values that a change modifies. */
+interface StoredDifference {
   readonly before: Layer
   readonly after: Layer
 }
 
-async function store(
+async function storeSettings(
   tx: Transaction,
-  { values, forgotten }: ReadLayer,
+  { values, removed: forgotten }: ReadLayer,
   { now, by }: { readonly now: Instant; readonly by: string },
-): Promise<Stored> {
-  const { layer } = await loadStored(tx)
+): Promise<StoredDifference> {
+  const { layer } = await loadStoredSettings(tx)
   const set = [...values].filter(([path, value]) => JSON.stringify(layer.get(path)) !== JSON.stringify(value))
   const gone = forgotten.filter((path) => layer.has(path))
   const touched = [...set.map(([path]) => path), ...gone]
@@ -103,9 +103,9 @@ async function store(
   }
 }
 
-/** A node has read its file again: what is different now is on record, and everybody who watches is told. */
+/** Records the changes after a node reloaded its configuration file, and notifies clients. */
 export async function recordReload(
-  ports: Pick<Ports, 'turns'>,
+  ports: Pick<Ports, 'commands'>,
   reload: {
     readonly nodeId: string
     readonly changed: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
@@ -115,15 +115,15 @@ export async function recordReload(
   const { nodeId, changed: changes, restart } = reload
   const pick = (which: 'from' | 'to'): Record<string, unknown> =>
     Object.fromEntries(Object.entries(changes).map(([path, change]) => [path, change[which]]))
-  await ports.turns.take({
+  await ports.commands.execute({
     orgId: OPERATOR_ORG,
-    apply: (desk) => {
+    apply: (state) => {
       const object = { kind: 'config', id: nodeId } as const
-      desk.changes.audits.push(
+      state.changes.audits.push(
         changed(SYSTEM_ACTOR, object, { before: pick('from'), after: pick('to'), verb: 'reload' }),
       )
       const data = { source: 'file', changed: changes, needs_restart: restart }
-      desk.changes.events.push({ kind: 'config.reloaded', subject: nodeId, data })
+      state.changes.events.push({ kind: 'config.reloaded', subject: nodeId, data })
     },
   })
 }

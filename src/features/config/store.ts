@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection } from '../../store/database.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
 const settings = columns({
@@ -9,15 +9,15 @@ const settings = columns({
   updatedBy: column.text<string | null>(),
 })
 
-/** A row of `setting`: a value that holds for every node. */
+/** A row of `setting`: a value for all nodes. */
 export type SettingRow = RowOf<typeof settings>
 
-/** Everything that was set, by path. */
+/** All stored settings, by path. */
 export async function loadSettings(connection: Connection): Promise<readonly SettingRow[]> {
   return settings.read(await connection.query(`select ${settings.list} from setting order by path`, []))
 }
 
-/** Sets values for every node. */
+/** Saves values for all nodes. */
 export async function saveSettings(
   connection: Connection,
   set: { readonly values: ReadonlyMap<string, unknown>; readonly at: Instant; readonly by: string | null },
@@ -37,7 +37,7 @@ export async function saveSettings(
   )
 }
 
-/** Takes back what was set for every node. */
+/** Deletes values that were saved for all nodes. */
 export async function deleteSettings(connection: Connection, paths: readonly string[]): Promise<void> {
   await connection.query('delete from setting where path = any($1::text[])', [paths])
 }

@@ -1,26 +1,30 @@
-import type { DeliveryState } from '../../core/delivery/delivery-states.ts'
-import { kindOf, type DeliveryKind, type RunDelivery } from '../../core/delivery/run-delivery.ts'
+import {
+  type DeliveryKind,
+  type DeliveryState,
+  deliveryKindOf,
+  type RunDelivery,
+} from '../../domain/delivery/delivery.ts'
 import type { OrgId, RunId, TargetId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Why } from '../../domain/reasons.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
-import type { TargetRow } from '../../store/targets.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
+import type { TargetRow } from '../targets/store.ts'
 import { column, columns, type RowOf, table, toTimestamp, writes } from '../../platform/db/table.ts'
 
-const WRITTEN = writes<NewDelivery>([
+const NEW_DELIVERY = writes<NewDelivery>([
   ['id', 'text', ({ id }) => id],
   ['run_id', 'text', ({ runId }) => runId],
   ['target_id', 'text', ({ to }) => ('target' in to ? to.target : null)],
   ['url', 'text', ({ to }) => ('callback' in to ? to.callback : null)],
   ['line', 'text', ({ line }) => line],
-  // It is JSON already.
+  // The output is JSON text already.
   ['output', 'text', ({ output }) => output],
   ['state', 'text', ({ state }) => state],
   ['why', 'json', ({ why }) => JSON.stringify(why)],
-  ['kind', 'text', ({ to }) => kindOf(to)],
+  ['kind', 'text', ({ to }) => deliveryKindOf(to)],
 ])
 
-/** A result that is to be carried somewhere. */
+/** The delivery of a result. */
 export interface NewDelivery {
   readonly id: string
   readonly runId: RunId
@@ -28,18 +32,18 @@ export interface NewDelivery {
   readonly line: string
   readonly state: 'pending' | 'kept'
   readonly why: Why
-  /** The whole output as JSON, when the run keeps only the beginning of it. */
+  /** The full output as JSON, if the run stores only its beginning. */
   readonly output: string | null
 }
 
 /**
- * Writes what is to be sent, with the ending of its run. What goes to a target that is switched off is held, and what
- * goes to one that is gone has failed before it began.
+ * Inserts deliveries in the transaction that ends their runs. A delivery to a disabled target is held; a delivery to a
+ * deleted target fails at once.
  */
 export function insertDeliveries(
   tx: Transaction,
   org: OrgId,
-  made: { readonly deliveries: readonly NewDelivery[]; readonly now: Instant },
+  batch: { readonly deliveries: readonly NewDelivery[]; readonly now: Instant },
 ): void {
   tx.send(
     `insert into delivery (org_id, id, run_id, kind, target_id, url, line, output, state, why, next_try_at, created_at,
@@ -53,54 +57,55 @@ export function insertDeliveries(
               'evidence', jsonb_build_object('target', i.target_id)) end,
        case when s.state = 'pending' then $2::timestamptz end, $2::timestamptz,
        case when s.state in ('failed', 'kept') then $2::timestamptz end
-     from unnest(${WRITTEN.arrays(3)}) as i (${WRITTEN.names})
+     from unnest(${NEW_DELIVERY.arrays(3)}) as i (${NEW_DELIVERY.names})
        left join target t on t.org_id = $1 and t.id = i.target_id
        cross join lateral (select case
          when i.state <> 'pending' or i.kind <> 'saved' then i.state
          when t.id is null then 'failed'
          when t.disabled_at is not null then 'held'
          else 'pending' end as state) s`,
-    [org, toTimestamp(made.now), ...WRITTEN.lists(made.deliveries)],
+    [org, toTimestamp(batch.now), ...NEW_DELIVERY.lists(batch.deliveries)],
   )
 }
 
-/** A delivery that somebody has claimed in order to send it. */
+/** A delivery that a node has claimed to send it. */
 export interface ClaimedDelivery {
   readonly orgId: OrgId
   readonly id: string
-  /** Null for what is no result: an alert, or a digest. */
+  /** Null for alerts and digests, which have no run. */
   readonly runId: RunId | null
   readonly kind: DeliveryKind
-  /** Where it goes, when that is neither a target nor a callback: see `lineOf`. */
+  /** The recipient if it is neither a target nor a callback; see `lineOf`. */
   readonly line: string
   readonly targetId: TargetId | null
-  /** Of a callback. */
+  /** The URL of a callback. */
   readonly url: string | null
-  /** Null for a callback, and when the target is gone. */
+  /** Null for a callback, and if the target was deleted. */
   readonly target: ClaimedTarget | null
   readonly isDigest: boolean
-  /** Why it is on its way. */
+  /** Why it is sent. */
   readonly why: Why
-  /** Which try this is, counted from 1. */
+  /** The number of this try, from 1. */
   readonly number: number
   readonly output: unknown
-  /** What was sent before it was given up. */
+  /** The body that was sent before it was given up. */
   readonly body: string | null
 }
 
-/** Of the target of a claimed delivery, what sending depends on. */
+/** The columns of a target that sending depends on. */
 export type ClaimedTarget = Pick<TargetRow, 'name' | 'kind' | 'url' | 'sealedUrl' | 'settings' | 'quietHours'>
 
-/** How many rows at the head of a line are looked at for claims of others; what is claimed is at the head. */
+/** The number of rows at the head of a line that are checked for claims; claimed rows are always at the head. */
 const HEAD = 64
 
 /**
- * Claims what is due, longest first, at most so many of a line at a time over all nodes, and passes over what others are
- * at. It goes from line to line in the index, so that a line with a million messages hides no other.
+ * Claims due deliveries, those due longest first, with at most `perLine` concurrent claims per line over all nodes.
+ * Rows locked by other nodes are skipped. The query goes from line to line in the index, so that a line with a million
+ * deliveries does not block others.
  */
 export async function claimDeliveries(
   connection: Connection,
-  wish: {
+  query: {
     readonly now: Instant
     readonly until: Instant
     readonly claim: string
@@ -138,7 +143,7 @@ export async function claimDeliveries(
          left join target t on t.org_id = w.org_id and t.id = w.target_id
       where d.org_id = due.org_id and d.id = due.id
      returning ${claimed.list}`,
-    [toTimestamp(wish.now), wish.perLine, wish.limit, wish.claim, toTimestamp(wish.until)],
+    [toTimestamp(query.now), query.perLine, query.limit, query.claim, toTimestamp(query.until)],
   )
   return claimed.read(rows).map(claimedOf)
 }
@@ -179,7 +184,7 @@ function claimedOf({
   return { ...delivery, output: delivery.output ?? undefined, target }
 }
 
-/** Gives claims back that nothing was sent under. */
+/** Releases claims under which nothing was sent. */
 export async function releaseDeliveries(connection: Connection, claim: string, ids: readonly string[]): Promise<void> {
   await connection.query(
     'update delivery set claim = null, claimed_until = null where claim = $1 and id = any($2::text[])',
@@ -187,7 +192,7 @@ export async function releaseDeliveries(connection: Connection, claim: string, i
   )
 }
 
-const tried = columns({
+const triedColumns = columns({
   id: column.text(),
   runId: column.text<RunId | null>(),
   isDigest: column.boolean(),
@@ -198,25 +203,25 @@ const tried = columns({
   triesInAll: column.int(),
 })
 
-/** What a decision about a try looks at, of a delivery whose claim still stands. */
-export type TriedFacts = RowOf<typeof tried>
+/** A delivery whose claim is still valid, as input for the decision after a try. */
+export type TriedDelivery = RowOf<typeof triedColumns>
 
-/** The deliveries among these whose claim is still the one they were sent under. */
+/** The deliveries whose claim is still the one they were sent under. */
 export async function loadTried(
   tx: Transaction,
   sent: { readonly orgId: OrgId; readonly ids: readonly string[]; readonly claims: readonly string[] },
-): Promise<readonly TriedFacts[]> {
+): Promise<readonly TriedDelivery[]> {
   const rows = await tx.query(
-    `select ${tried.of('d')}
+    `select ${triedColumns.of('d')}
        from unnest($2::text[], $3::text[]) as i (id, claim)
        join delivery d on d.org_id = $1 and d.id = i.id and d.claim = i.claim
       for update of d`,
     [sent.orgId, sent.ids, sent.claims],
   )
-  return tried.read(rows)
+  return triedColumns.read(rows)
 }
 
-const after = table('delivery', {
+const triedUpdateColumns = table('delivery', {
   id: column.text(),
   state: column.text<DeliveryState>(),
   tries: column.int(),
@@ -226,18 +231,18 @@ const after = table('delivery', {
   body: column.text<string | null>(),
   finishedAt: column.instant<Instant | null>(),
 })
-const AFTER = after.omit('id', 'body')
+const TRIED_UPDATE = triedUpdateColumns.omit('id', 'body')
 
-/** Where a delivery stands after a try. */
-export type AfterTry = RowOf<typeof after>
+/** The state of a delivery after a try. */
+export type AfterTry = RowOf<typeof triedUpdateColumns>
 
-/** Writes where deliveries stand after a try, and lets go of their claims. */
+/** Saves deliveries after a try and releases their claims. */
 export function saveTried(tx: Transaction, org: OrgId, rows: readonly AfterTry[]): void {
   tx.send(
-    `update delivery d set ${AFTER.assignedFrom('i')}, body = coalesce(i.body, d.body), claim = null, claimed_until = null
-     from unnest(${after.arrays(2)}) as i (${after.names})
+    `update delivery d set ${TRIED_UPDATE.assignedFrom('i')}, body = coalesce(i.body, d.body), claim = null, claimed_until = null
+     from unnest(${triedUpdateColumns.arrays(2)}) as i (${triedUpdateColumns.names})
      where d.org_id = $1 and d.id = i.id`,
-    [org, ...after.lists(rows)],
+    [org, ...triedUpdateColumns.lists(rows)],
   )
 }
 
@@ -256,7 +261,7 @@ export const tries = table('delivery_try', {
 /** One try to send a message. */
 export type TryRow = RowOf<typeof tries>
 
-/** Puts tries on record. */
+/** Inserts tries. */
 export function insertTries(tx: Transaction, org: OrgId, rows: readonly TryRow[]): void {
   tx.send(`insert into delivery_try (org_id, ${tries.names}) select $1, * from unnest(${tries.arrays(2)})`, [
     org,

@@ -1,32 +1,32 @@
 import { decideNextTry, type NextTry } from '../../domain/delivery/delivery-retry.ts'
-import { jsonOf, type OutBody, type TryOutcome } from '../../domain/delivery/message.ts'
+import { bodyJson, type MessageBody, type TryOutcome } from '../../domain/delivery/message.ts'
 import type { OrgId, TargetId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { because } from '../../domain/reasons.ts'
-import type { Transaction } from '../../store/database.ts'
-import { endDigested } from '../../store/digests.ts'
-import { insertTries, loadTried, saveTried, type AfterTry, type TriedFacts, type TryRow } from './outbox-store.ts'
-import { holdDeliveries, loadTargets, saveTargetHealth, type TargetRow } from '../../store/targets.ts'
-import { raiseAlert } from '../../service/desk/alerts.ts'
-import type { Desk } from '../../service/desk/desk.ts'
-import type { Ports } from '../../service/ports.ts'
-import { cutText } from '../../service/stored-output.ts'
-import type { Work } from '../../service/turn-port.ts'
+import type { Transaction } from '../../platform/db/database.ts'
+import { endDigested } from './store.ts'
+import { insertTries, loadTried, saveTried, type AfterTry, type TriedDelivery, type TryRow } from './outbox-store.ts'
+import { holdDeliveries, loadTargets, saveTargetHealth, type TargetRow } from '../targets/store.ts'
+import { raiseAlert } from '../../engine/commands/alerts.ts'
+import type { OrgState } from '../../engine/org-state/org-state.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { cutText } from '../runs/view.ts'
+import type { Command } from '../../engine/commands-port.ts'
 
-/** A try that is over, and has to be put on record. */
-export interface Tried {
+/** A finished try that has to be recorded. */
+export interface FinishedTry {
   readonly orgId: OrgId
   readonly id: string
   readonly claim: string
   readonly startedAt: Instant
   readonly finishedAt: Instant
   readonly outcome: TryOutcome
-  /** What was sent; null when there was nothing to send. */
-  readonly body: OutBody | null
+  /** The body that was sent; null if there was nothing to send. */
+  readonly body: MessageBody | null
 }
 
-/** Where a delivery stands after a try that was put on record. */
-export interface Recorded {
+/** A delivery after a recorded try. */
+export interface RecordedTry {
   readonly id: string
   readonly runId: string | null
   readonly targetId: string | null
@@ -36,34 +36,38 @@ export interface Recorded {
   readonly after: AfterTry
 }
 
-type Recording = Pick<Ports, 'newId'> & { readonly random: () => number; readonly nodeId: string }
+type RecordContext = Pick<Ports, 'newId'> & { readonly random: () => number; readonly nodeId: string }
 
-/** What is written of a receiver's words. */
-const MOST_MESSAGE = 2_000
+/** The maximum length of a stored error message. */
+const MAX_ERROR_MESSAGE = 2_000
 
 /**
- * Puts tries of an org on record: what follows each, how its target fares, and the alert when that is switched off. A
- * try whose claim has passed to somebody else changes nothing.
+ * The command that records the tries of an org: the next step of each delivery, the health of its target, and an alert
+ * if the target is disabled. A try whose delivery was claimed by another node since changes nothing.
  */
-export function recordWork(ctx: Recording, orgId: OrgId, tried: readonly Tried[]): Work<readonly Recorded[]> {
+export function recordTriesCommand(
+  ctx: RecordContext,
+  orgId: OrgId,
+  tried: readonly FinishedTry[],
+): Command<readonly RecordedTry[]> {
   return {
     orgId,
-    prepare: async (tx, now): Promise<Decided> => {
+    prepare: async (tx, now): Promise<DecidedTries> => {
       const ids = tried.map(({ id }) => id)
-      const facts = await loadTried(tx, { orgId, ids, claims: tried.map(({ claim }) => claim) })
-      const names = [...new Set(facts.flatMap(({ targetId }) => targetId ?? []))]
+      const deliveries = await loadTried(tx, { orgId, ids, claims: tried.map(({ claim }) => claim) })
+      const names = [...new Set(deliveries.flatMap(({ targetId }) => targetId ?? []))]
       const targets = names.length === 0 ? [] : await loadTargets(tx, { orgId, ids: names })
-      const decided = decideAll({ tried, facts, targets, now, ctx })
-      write(tx, orgId, decided)
+      const decided = decideAll({ tried, deliveries, targets, now, ctx })
+      saveDecidedTries(tx, orgId, decided)
       return decided
     },
-    apply: (desk, prepared) => {
-      const { recorded, targets, disabled } = prepared as Decided
-      for (const one of recorded) tell(desk, one)
+    apply: (state, prepared) => {
+      const { recorded, targets, disabled } = prepared as DecidedTries
+      for (const one of recorded) emitDeliveryChange(state, one)
       for (const target of targets)
         if (disabled.includes(target.id) && target.disabledWhy !== null)
-          raiseAlert(desk, {
-            ...{ id: ctx.newId('alert', desk.now), kind: 'delivery_disabled', subjectKind: 'target' },
+          raiseAlert(state, {
+            ...{ id: ctx.newId('alert', state.now), kind: 'delivery_disabled', subjectKind: 'target' },
             ...{ subjectId: target.id, about: target.name, why: target.disabledWhy },
           })
       return recorded
@@ -71,40 +75,40 @@ export function recordWork(ctx: Recording, orgId: OrgId, tried: readonly Tried[]
   }
 }
 
-function tell(desk: Desk, { id, runId, targetId, number, outcome, after }: Recorded): void {
-  const told = outcome === 'delivered' ? 'delivered' : 'failed'
-  const data = { run_id: runId, target_id: targetId, status: after.state, try: number, outcome: told }
-  desk.changes.events.push({ kind: 'delivery.changed', subject: id, data })
+function emitDeliveryChange(state: OrgState, { id, runId, targetId, number, outcome, after }: RecordedTry): void {
+  const eventOutcome = outcome === 'delivered' ? 'delivered' : 'failed'
+  const data = { run_id: runId, target_id: targetId, status: after.state, try: number, outcome: eventOutcome }
+  state.changes.events.push({ kind: 'delivery.changed', subject: id, data })
 }
 
-interface Decided {
-  readonly recorded: readonly Recorded[]
+interface DecidedTries {
+  readonly recorded: readonly RecordedTry[]
   readonly tries: readonly TryRow[]
-  /** Targets whose health has changed. */
+  /** Targets whose health changed. */
   readonly targets: readonly TargetRow[]
   readonly disabled: readonly TargetId[]
 }
 
-interface Deciding {
-  readonly tried: readonly Tried[]
-  readonly facts: readonly TriedFacts[]
+interface TryDecisionInput {
+  readonly tried: readonly FinishedTry[]
+  readonly deliveries: readonly TriedDelivery[]
   readonly targets: readonly TargetRow[]
   readonly now: Instant
-  readonly ctx: Recording
+  readonly ctx: RecordContext
 }
 
-/** One after the other, in the order in which they ended: each sees the failures before it. */
-function decideAll({ tried, facts, targets, now, ctx }: Deciding): Decided {
-  const known = new Map(facts.map((fact) => [fact.id, fact]))
+/** Decides tries in the order in which they ended, so that each sees the failures before it. */
+function decideAll({ tried, deliveries, targets, now, ctx }: TryDecisionInput): DecidedTries {
+  const deliveriesById = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
   const health = new Map(targets.map((target) => [target.id, target]))
-  const recorded: Recorded[] = []
+  const recorded: RecordedTry[] = []
   const tries: TryRow[] = []
   const disabled: TargetId[] = []
   for (const one of [...tried].sort((a, b) => a.finishedAt - b.finishedAt)) {
-    const fact = known.get(one.id)
-    if (fact === undefined) continue
-    const target = fact.targetId === null ? null : (health.get(fact.targetId) ?? null)
-    const done = decideOne(one, fact, { target, now, random: ctx.random() })
+    const delivery = deliveriesById.get(one.id)
+    if (delivery === undefined) continue
+    const target = delivery.targetId === null ? null : (health.get(delivery.targetId) ?? null)
+    const done = decideOne(one, delivery, { target, now, random: ctx.random() })
     if (done.target !== null) health.set(done.target.id, done.target)
     if (done.target !== null && done.disables) disabled.push(done.target.id)
     recorded.push(done.recorded)
@@ -113,23 +117,33 @@ function decideAll({ tried, facts, targets, now, ctx }: Deciding): Decided {
   return { recorded, tries, targets: [...health.values()], disabled }
 }
 
-interface DecidedOne {
-  readonly recorded: Recorded
+interface DecidedTry {
+  readonly recorded: RecordedTry
   readonly target: TargetRow | null
   readonly disables: boolean
 }
 
-interface OneContext {
+interface TryContext {
   readonly target: TargetRow | null
   readonly now: Instant
   readonly random: number
 }
 
-function decideOne({ outcome, body }: Tried, fact: TriedFacts, { target, now, random }: OneContext): DecidedOne {
-  const counted = { id: fact.id, tries: fact.tries + 1, triesInAll: fact.triesInAll + 1 }
-  const name = target?.name ?? fact.url ?? fact.targetId ?? ''
-  const record = (word: Recorded['outcome'], rest: Omit<AfterTry, 'id' | 'tries' | 'triesInAll'>): Recorded => ({
-    ...{ id: fact.id, runId: fact.runId, targetId: fact.targetId, isDigest: fact.isDigest, number: counted.triesInAll },
+function decideOne(
+  { outcome, body }: FinishedTry,
+  delivery: TriedDelivery,
+  { target, now, random }: TryContext,
+): DecidedTry {
+  const counted = { id: delivery.id, tries: delivery.tries + 1, triesInAll: delivery.triesInAll + 1 }
+  const name = target?.name ?? delivery.url ?? delivery.targetId ?? ''
+  const record = (word: RecordedTry['outcome'], rest: Omit<AfterTry, 'id' | 'tries' | 'triesInAll'>): RecordedTry => ({
+    ...{
+      id: delivery.id,
+      runId: delivery.runId,
+      targetId: delivery.targetId,
+      isDigest: delivery.isDigest,
+      number: counted.triesInAll,
+    },
     ...{ outcome: word, after: { ...counted, ...rest } },
   })
   if (outcome.ok) {
@@ -139,9 +153,15 @@ function decideOne({ outcome, body }: Tried, fact: TriedFacts, { target, now, ra
     return { recorded: record('delivered', ended), target: healthy, disables: false }
   }
   const failing = target === null ? null : { ...target, failuresInARow: target.failuresInARow + 1, failedAt: now }
-  const next = nextOf(outcome, { fact: { ...fact, tries: counted.tries }, target: failing, name, now, random })
+  const next = nextTryOf(outcome, {
+    delivery: { ...delivery, tries: counted.tries },
+    target: failing,
+    name,
+    now,
+    random,
+  })
   if (next.kind === 'give_up') {
-    const kept = body === null ? null : jsonOf(body)
+    const kept = body === null ? null : bodyJson(body)
     const ended = { state: 'failed', nextTryAt: null, why: next.why, body: kept, finishedAt: now } as const
     return { recorded: record('given_up', ended), target: failing, disables: false }
   }
@@ -155,25 +175,25 @@ function decideOne({ outcome, body }: Tried, fact: TriedFacts, { target, now, ra
   return { recorded: record('held', held), target: off, disables }
 }
 
-interface Failing {
-  readonly fact: TriedFacts
+interface FailedTryContext {
+  readonly delivery: TriedDelivery
   readonly target: TargetRow | null
   readonly name: string
   readonly now: Instant
   readonly random: number
 }
 
-function nextOf(
+function nextTryOf(
   outcome: Extract<TryOutcome, { readonly ok: false }>,
-  { fact, target, name, now, random }: Failing,
+  { delivery, target, name, now, random }: FailedTryContext,
 ): NextTry {
   if (outcome.error === 'target_gone' || outcome.error === 'run_gone')
     return {
       kind: 'give_up',
-      // Of what belongs to no run the delivery itself is named.
-      why: because(outcome.error, 'delivery.try', { target: name, run: fact.runId ?? fact.id }),
+      // A delivery without a run is named itself.
+      why: because(outcome.error, 'delivery.try', { target: name, run: delivery.runId ?? delivery.id }),
     }
-  // Somebody has switched it off meanwhile: its messages wait, whoever was at them.
+  // The target was disabled in the meantime, so its deliveries are held.
   if (target !== null && target.disabledAt !== null)
     return {
       kind: 'disable_target',
@@ -181,24 +201,24 @@ function nextOf(
     }
   const { retryAfterMs } = outcome
   return decideNextTry({
-    ...{ kind: fact.kind === 'saved' ? 'target' : 'adhoc', target: name, tries: fact.tries, now, random },
+    ...{ kind: delivery.kind === 'saved' ? 'target' : 'adhoc', target: name, tries: delivery.tries, now, random },
     failuresInARow: target?.failuresInARow ?? 0,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
 }
 
 function tryOf(
-  { id, startedAt, finishedAt, outcome }: Tried,
+  { id, startedAt, finishedAt, outcome }: FinishedTry,
   { number, nodeId }: { readonly number: number; readonly nodeId: string },
 ): TryRow {
   return {
     ...{ deliveryId: id, number, nodeId, startedAt, finishedAt, ok: outcome.ok, statusCode: outcome.statusCode },
     errorCode: outcome.ok ? null : outcome.error,
-    message: outcome.ok ? null : cutText(outcome.message, MOST_MESSAGE),
+    message: outcome.ok ? null : cutText(outcome.message, MAX_ERROR_MESSAGE),
   }
 }
 
-function write(tx: Transaction, orgId: OrgId, decided: Decided): void {
+function saveDecidedTries(tx: Transaction, orgId: OrgId, decided: DecidedTries): void {
   const { recorded, tries, targets, disabled } = decided
   if (recorded.length === 0) return
   saveTried(

@@ -2,27 +2,27 @@ import { z } from 'zod'
 import { alertFilter, alertPage } from '../alerts/schema.ts'
 import { id } from '../../api/common.ts'
 import { delivery, deliveryFilter, deliveryPage, type DeliveryView } from './schema.ts'
-import { findAlerts } from '../../service/alerts.ts'
+import { findAlerts } from '../alerts/service.ts'
 import { findDeliveries, getDelivery, retryDelivery } from './service.ts'
-import { getRun } from '../../service/runs-read.ts'
-import { requirePermission } from '../../operations/admit.ts'
-import { type Asking, operation } from '../../operations/handler.ts'
-import { readsAllRuns } from '../runs/routes.ts'
+import { getRun } from '../runs/service.ts'
+import { requirePermission } from '../../operations/perform.ts'
+import { type CallIdentity, operation } from '../../operations/handler.ts'
+import { canReadAllRuns } from '../runs/routes.ts'
 
 const one = z.strictObject({ id })
 const reading = { method: 'GET', tag: 'deliveries', permission: ['runs:read', 'schedules:read'] } as const
 
-/** Readers of schedules read what the runs of schedules deliver; any other delivery is for readers of runs. */
-async function get(call: Asking, id: string): Promise<DeliveryView> {
+/** Callers with schedules:read may read the deliveries of scheduled runs; other deliveries require runs:read. */
+async function get(call: CallIdentity, id: string): Promise<DeliveryView> {
   const { ports, caller } = call
   const found = await getDelivery(ports, caller, id)
-  if (readsAllRuns(call)) return found
+  if (canReadAllRuns(call)) return found
   const run = found.run_id === null ? null : await getRun(ports, caller.orgId, found.run_id)
   if (run === null || run.schedule_id === null) requirePermission(call, 'runs:read')
   return found
 }
 
-/** Deliveries of results, and alerts. */
+/** The API of deliveries and alerts. */
 export const deliveryOperations = {
   'deliveries.list': operation({
     ...{ ...reading, path: '/api/v1/deliveries' },
@@ -30,11 +30,11 @@ export const deliveryOperations = {
     description: 'A caller with schedules:read but not runs:read gets the deliveries of scheduled runs.',
     query: deliveryFilter,
     answers: { 200: deliveryPage },
-  }).by((call) => findDeliveries(call.ports, { ...call.caller, onlyOfSchedules: !readsAllRuns(call) }, call.query)),
+  }).by((call) => findDeliveries(call.ports, { ...call.caller, onlyOfSchedules: !canReadAllRuns(call) }, call.query)),
   'deliveries.get': operation({
     ...{ ...reading, path: '/api/v1/deliveries/:id' },
     summary: 'Get a delivery with its tries',
-    description: 'The delivery of a scheduled run requires schedules:read or runs:read, any other runs:read.',
+    description: 'The delivery of a scheduled run requires schedules:read or runs:read, any other requires runs:read.',
     params: one,
     answers: { 200: delivery },
     refusals: ['NOT_FOUND'],
@@ -43,8 +43,8 @@ export const deliveryOperations = {
     ...{ method: 'POST', path: '/api/v1/deliveries/:id/retry', tag: 'deliveries', permission: 'runs:write' },
     summary: 'Send a delivery now',
     description:
-      'A failed or unsent delivery starts over, a waiting one is tried at once; the message id stays the same. ' +
-      'Deliveries that have arrived, or are held for a disabled target, are refused.',
+      'A failed or unsent delivery starts over, a waiting one is sent at once; the message id stays the same. ' +
+      'Delivered messages, and messages held for a disabled target, are refused.',
     params: one,
     answers: { 202: delivery },
     refusals: ['NOT_FOUND', 'CONFLICT'],

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { DELIVERY_STATES } from '../../core/delivery/delivery-states.ts'
+import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts'
 import { TRY_ERRORS } from '../../domain/delivery/message.ts'
-import { id, moment, pageOf, why, paging } from '../../api/common.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { id, isoTime, pageOf, why, paging } from '../../api/common.ts'
+import { named, type Shape } from '../../api/fields.ts'
 
 const deliveryTry = named(
   'DeliveryTry',
   z.strictObject({
     number: z.int(),
     node_id: z.string(),
-    started_at: moment,
-    finished_at: moment,
+    started_at: isoTime,
+    finished_at: isoTime,
     duration_ms: z.int(),
     delivered: z.boolean(),
     status_code: z.int().nullable(),
@@ -36,11 +36,11 @@ export const delivery = named(
     url: z.string().nullable().describe('URL of a callback.'),
     status: z.enum(DELIVERY_STATES),
     message_id: z.string().describe('Sent as `webhook-id` and `Idempotency-Key` with every attempt.'),
-    next_try_at: moment.nullable(),
+    next_try_at: isoTime.nullable(),
     why,
     sentence: z.string(),
-    created_at: moment,
-    finished_at: moment.nullable(),
+    created_at: isoTime,
+    finished_at: isoTime.nullable(),
     tries: z.array(deliveryTry),
   }),
   'The result of a run on its way to a receiver. Its status never changes the status of the run.',
@@ -49,7 +49,7 @@ export type DeliveryView = Shape<typeof delivery>
 
 export const deliveryPage = pageOf('DeliveryPage', delivery)
 
-/** Which deliveries are wanted. */
+/** Filters of a list of deliveries. */
 export const deliveryFilter = z.strictObject({
   status: z.string().max(200).optional().describe('One or more states, separated by commas.'),
   run_id: id.optional().describe('Deliveries of this run.'),

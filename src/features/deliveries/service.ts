@@ -1,7 +1,7 @@
 import type { DeliveryFilter, DeliveryTryView, DeliveryView } from './schema.ts'
 import type { Page } from '../../api/page.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
-import { DELIVERY_STATES, type DeliveryState } from '../../core/delivery/delivery-states.ts'
+import { DELIVERY_STATES, type DeliveryState } from '../../domain/delivery/delivery.ts'
 import type { TryError } from '../../domain/delivery/message.ts'
 import { deliveryIdempotencyKey } from '../../domain/delivery/delivery-retry.ts'
 import { runId, targetId, type OrgId, type RunId } from '../../domain/ids.ts'
@@ -9,30 +9,30 @@ import { flawed, parsed, type Parsed } from '../../domain/input.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { because, explainWhy } from '../../domain/reasons.ts'
 import { isSendable, listDeliveries, loadDelivery, loadTries, restartDelivery, type DeliveryRecord } from './store.ts'
-import type { Connection } from '../../store/database.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import type { TryRow } from './outbox-store.ts'
-import { loadTargets } from '../../store/targets.ts'
+import { loadTargets } from '../targets/store.ts'
 import { acted, actorOf } from '../audit/entry.ts'
-import type { Caller } from '../../service/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../../platform/db/cursor.ts'
 import { collectFlaws, textField } from '../../domain/input-fields.ts'
-import type { Ports } from '../../service/ports.ts'
-import { momentOrNull } from '../../service/schedule-view.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { formatInstantOrNull } from '../schedules/view.ts'
 
-type Reading = Pick<Ports, 'database'>
+type DeliveryPorts = Pick<Ports, 'database'>
 
-const noDelivery = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no delivery ${id}`)
+const deliveryNotFound = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no delivery ${id}`)
 
-/** Who looks at deliveries. */
-interface Seeing extends Caller {
-  /** Whether nothing but what runs of schedules deliver is there for them. */
+/** A caller that reads deliveries. */
+interface DeliveryReader extends Caller {
+  /** Whether the caller may only read deliveries of scheduled runs. */
   readonly onlyOfSchedules?: boolean
 }
 
-/** A page of the org's deliveries, newest first, each with its tries. */
+/** A page of the org's deliveries with their tries, newest first. */
 export async function findDeliveries(
-  { database }: Reading,
-  { orgId, onlyOfSchedules = false }: Seeing,
+  { database }: DeliveryPorts,
+  { orgId, onlyOfSchedules = false }: DeliveryReader,
   filter: DeliveryFilter = {},
 ): Promise<Page<DeliveryView>> {
   const { flaws, keep } = collectFlaws()
@@ -59,25 +59,25 @@ function parseStatuses(value: string): Parsed<readonly DeliveryState[]> {
   return unknown === undefined
     ? parsed(DELIVERY_STATES.filter((status) => words.includes(status)))
     : flawed({
-        ...{ field: 'status', value: unknown, message: 'is not how a delivery can stand' },
+        ...{ field: 'status', value: unknown, message: 'is not a status of a delivery' },
         allowed: DELIVERY_STATES.join(', '),
       })
 }
 
 /** The delivery with its tries. */
-export async function getDelivery({ database }: Reading, { orgId }: Caller, id: string): Promise<DeliveryView> {
+export async function getDelivery({ database }: DeliveryPorts, { orgId }: Caller, id: string): Promise<DeliveryView> {
   const row = await readDelivery(database, orgId, id)
   return (await viewWithTries(database, orgId, [row]))(row)
 }
 
 async function readDelivery(connection: Connection, orgId: OrgId, id: string): Promise<DeliveryRecord> {
-  // PostgreSQL takes no NUL in a text, and no id has one.
+  // PostgreSQL cannot store NUL in text, so no id contains one.
   const row = id.includes('\u0000') ? undefined : await loadDelivery(connection, { orgId, id })
-  if (row === undefined) throw noDelivery(id)
+  if (row === undefined) throw deliveryNotFound(id)
   return row
 }
 
-/** Where the result of a run was carried. */
+/** The deliveries of a run. */
 export async function deliveriesOfRun(database: Connection, orgId: OrgId, id: RunId): Promise<readonly DeliveryView[]> {
   const { rows: found } = await listDeliveries(database, {
     ...{ orgId, runId: id, targetId: null, states: null, after: null, limit: 100 },
@@ -114,11 +114,11 @@ const viewDelivery = (row: DeliveryRecord, tries: readonly TryRow[]): DeliveryVi
   url: row.url,
   status: row.state,
   message_id: deliveryIdempotencyKey(row.id),
-  next_try_at: momentOrNull(row.nextTryAt),
+  next_try_at: formatInstantOrNull(row.nextTryAt),
   why: row.why,
   sentence: explainWhy(row.why),
   created_at: formatInstant(row.createdAt),
-  finished_at: momentOrNull(row.finishedAt),
+  finished_at: formatInstantOrNull(row.finishedAt),
   tries: tries.map(viewTry),
 })
 
@@ -134,10 +134,10 @@ const viewTry = (row: TryRow): DeliveryTryView => ({
   message: row.message,
 })
 
-/** Sends a delivery now: one that was given up or kept begins anew, one that waits is tried at once. */
+/** Sends a delivery now: a failed or stored one starts over, a waiting one is sent at once. */
 export async function retryDelivery(ports: Ports, caller: Caller, id: string): Promise<DeliveryView> {
   const { orgId } = caller
-  await ports.turns.take({
+  await ports.commands.execute({
     orgId,
     prepare: async (tx, now) => {
       const row = await readDelivery(tx, orgId, id)
@@ -145,11 +145,11 @@ export async function retryDelivery(ports: Ports, caller: Caller, id: string): P
       await restartDelivery(tx, { orgId, id, now, why: because('let_go', 'request') })
       return row
     },
-    apply: (desk, prepared) => {
+    apply: (orgState, prepared) => {
       const row = prepared as DeliveryRecord
       const how = { verb: 'retry', before: { status: row.state }, after: { status: 'pending' } } as const
-      desk.changes.audits.push(acted(actorOf(caller), { kind: 'delivery', id: row.id }, how))
-      desk.changes.events.push({
+      orgState.changes.audits.push(acted(actorOf(caller), { kind: 'delivery', id: row.id }, how))
+      orgState.changes.events.push({
         ...{ kind: 'delivery.changed', subject: row.id },
         data: { run_id: row.runId, target_id: row.targetId, status: 'pending' },
       })
@@ -161,14 +161,14 @@ export async function retryDelivery(ports: Ports, caller: Caller, id: string): P
 async function refuseUnsendable(connection: Connection, row: DeliveryRecord): Promise<void> {
   const { orgId, id, state, targetId: target, digestId } = row
   if (state === 'held' && digestId !== null)
-    throw new Refusal('CONFLICT', `Delivery ${id} is part of the digest ${digestId}; send that`)
-  if (state === 'delivered') throw new Refusal('CONFLICT', `Delivery ${id} has arrived; it is not sent again`)
+    throw new Refusal('CONFLICT', `Delivery ${id} is part of the digest ${digestId}; send the digest instead`)
+  if (state === 'delivered') throw new Refusal('CONFLICT', `Delivery ${id} was delivered and cannot be sent again`)
   if (target !== null) {
     const [found] = await loadTargets(connection, { orgId, ids: [target] })
-    if (found === undefined) throw new Refusal('CONFLICT', `The target ${target} of delivery ${id} is gone`)
+    if (found === undefined) throw new Refusal('CONFLICT', `The target ${target} of delivery ${id} was deleted`)
     if (found.disabledAt !== null)
-      throw new Refusal('CONFLICT', `The target ${target} is switched off; enable it, and what is held is sent`)
+      throw new Refusal('CONFLICT', `The target ${target} is disabled; enable it to send its held deliveries`)
   }
   if (!(await isSendable(connection, { orgId, id })))
-    throw new Refusal('CONFLICT', `The run of delivery ${id} is not kept any more`)
+    throw new Refusal('CONFLICT', `The run of delivery ${id} is not stored any more`)
 }

@@ -1,12 +1,12 @@
-import { event, eventFilter } from '../../contract/event.ts'
+import { event, eventFilter } from './schema.ts'
 import { operation } from '../../operations/handler.ts'
 
-/** What happens, as it happens. */
+/** The API of events. */
 export const eventOperations = {
   'events.stream': operation({
     ...{ method: 'GET', path: '/api/v1/events', tag: 'events' },
     permission: ['runs:read', 'schedules:read', 'sessions:read'],
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'Stream events (server-sent events)',
     description:
       'Each event has the name of its kind, an increasing id, and an `Event` as data. Reconnect with the last id ' +

@@ -4,136 +4,147 @@ import type { Permission } from '../../domain/access/access.ts'
 import { isOccurrence } from '../../domain/explain/plan.ts'
 import { policySteps } from '../../domain/explain/steps.ts'
 import { type OrgId, scheduleId, type ScheduleId } from '../../domain/ids.ts'
-import { formatInstant, instant, type Instant, parseMoment, SECOND_MS } from '../../domain/instant.ts'
+import { formatInstant, instant, type Instant, parseTimeOrMs, SECOND_MS } from '../../domain/instant.ts'
 import { because, explainWhy, type Reason, type Why } from '../../domain/reasons.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
-import { UTC, type Zone } from '../../core/time/zone.ts'
+import { UTC, type Zone } from '../../domain/time/zone.ts'
 import { loadBackfilledRuns } from '../backfill/store.ts'
-import type { Connection } from '../../store/database.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import { loadAuditsOf } from './store.ts'
 import { type DecisionRow, loadDecisionAt, loadOccurrence } from '../schedules/occurrences-store.ts'
-import { loadRun } from '../../store/run-reads.ts'
-import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { loadSchedules } from '../../store/schedules.ts'
-import type { Caller } from '../../service/caller.ts'
-import type { Live } from '../../service/live-port.ts'
-import type { Ports } from '../../service/ports.ts'
-import { evidenceLinks, linkTo, onlyOnce } from '../../service/explain/links.ts'
-import { nextOfSchedule } from '../../service/explain/next.ts'
-import { knowRun, paceStep, runSteps, tellRun } from './run.ts'
-import { policyOf } from '../../service/explain/tell.ts'
-import type { ScheduleAudits } from '../../service/explain/history.ts'
+import { loadRun } from '../runs/read-store.ts'
+import { loadSchedules, type ScheduleRow } from '../schedules/store.ts'
+import type { Caller } from '../access/caller.ts'
+import type { LiveRuns } from '../../engine/live-port.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { evidenceLinks, linkTo, uniqueLinks, explainPolicyOf, type ScheduleAudits } from './evidence.ts'
+import { nextOfSchedule } from './next.ts'
+import { loadExplainedRun, paceStep, runSteps, buildRunExplanation } from './run.ts'
 import { whyUnrecorded } from './unrecorded.ts'
 
-/** Who wants to know, what they may see beside it, and what this node knows of pending runs. */
-export interface Asker extends Caller {
+/** The caller of an explanation: its permissions, and this node's live data about pending runs. */
+export interface ExplainCaller extends Caller {
   readonly may: (permission: Permission) => boolean
-  readonly live: Live
+  readonly live: LiveRuns
 }
 
-/** What explanations read with. */
-export type Reading = Pick<Ports, 'database' | 'clock' | 'settings'>
+/** The ports that explanations read from. */
+export type ExplainPorts = Pick<Ports, 'database' | 'clock' | 'settings'>
 
-/** How many records about a schedule are looked at: whoever switches it more often than that has other questions. */
-export const MOST_AUDITS = 50
+/** Bounds the audit entries that are searched per schedule. */
+export const MAX_AUDITS = 50
 
-/** What became of a moment of the schedule, or will, and why. */
+/** Explains a past or future occurrence of a schedule. */
 export async function explainOccurrence(
-  ports: Reading,
-  asker: Asker,
-  asked: { readonly id: string; readonly at: string | number },
+  ports: ExplainPorts,
+  caller: ExplainCaller,
+  question: { readonly id: string; readonly at: string | number },
 ): Promise<OccurrenceExplanation> {
-  const read = parseMoment('at', asked.at)
+  const read = parseTimeOrMs('at', question.at)
   if (!read.ok) throw invalid(read.flaws)
-  return explainMoment(ports, asker, { id: scheduleId(asked.id), at: read.value, zone: UTC })
+  return explainOccurrenceAt(ports, caller, { id: scheduleId(question.id), at: read.value, zone: UTC })
 }
 
-/** A moment of a schedule, and by whose clock it was asked for. */
-export interface AskedMoment {
+/** An occurrence of a schedule, and the time zone of the question. */
+export interface OccurrenceQuestion {
   readonly id: ScheduleId
   readonly at: Instant
   readonly zone: Zone
 }
 
-/** What is on record about a moment, else what the plan says about it; refused when there is no schedule and no record. */
-export async function explainMoment(ports: Reading, asker: Asker, asked: AskedMoment): Promise<OccurrenceExplanation> {
-  const told = await explainPlanned(ports, asker, asked)
-  return withBackfills(ports.database, { orgId: asker.orgId, scheduleId: asked.id, nominal: asked.at }, told)
+/** Explains an occurrence from its record, else from the plan. Refuses if there is neither a schedule nor a record. */
+export async function explainOccurrenceAt(
+  ports: ExplainPorts,
+  caller: ExplainCaller,
+  question: OccurrenceQuestion,
+): Promise<OccurrenceExplanation> {
+  const occurrence = await explainFromRecords(ports, caller, question)
+  return withBackfills(
+    ports.database,
+    { orgId: caller.orgId, scheduleId: question.id, nominal: question.at },
+    occurrence,
+  )
 }
 
-async function explainPlanned(
-  ports: Reading,
-  asker: Asker,
-  { id, at, zone }: AskedMoment,
+async function explainFromRecords(
+  ports: ExplainPorts,
+  caller: ExplainCaller,
+  { id, at, zone }: OccurrenceQuestion,
 ): Promise<OccurrenceExplanation> {
   const { database } = ports
-  const { orgId } = asker
+  const { orgId } = caller
   const [row] = await loadSchedules(database, { orgId, ids: [id] })
   const entry = await loadOccurrence(database, { orgId, scheduleId: id, nominal: at })
   const run = entry === undefined ? undefined : await loadRun(database, { orgId, id: entry.runId })
-  if (run !== undefined) return tellPlannedRun(await knowRun(ports, run, asker.live), at)
-  const told = { id, at, row: row ?? null }
+  if (run !== undefined) return explainPlannedRun(await loadExplainedRun(ports, run, caller.live), at)
+  const occurrence = { id, at, row: row ?? null }
   const decision = await loadDecisionAt(database, { orgId, scheduleId: id, at })
   if (decision !== undefined && (row === undefined || row.pace !== null || isOccurrence(row.timing, at)))
-    return tellRange(told, decision)
+    return explainRange(occurrence, decision)
   if (entry !== undefined)
-    return tell(told, because('pruned', 'retention', { run_id: entry.runId }), { status: null, run: entry.runId })
-  const audits = asker.may('audit:read')
-    ? await loadAuditsOf(database, { orgId, kind: 'schedule', ids: [id], limit: MOST_AUDITS })
+    return buildExplanation(occurrence, because('pruned', 'retention', { run_id: entry.runId }), {
+      status: null,
+      run: entry.runId,
+    })
+  const audits = caller.may('audit:read')
+    ? await loadAuditsOf(database, { orgId, kind: 'schedule', ids: [id], limit: MAX_AUDITS })
     : []
   const why = await whyUnrecorded(ports, { orgId, id, at, zone, row: row ?? null, audits })
   if (why === null) throw new Refusal('NOT_FOUND', `There is no schedule ${id}`)
-  return tell(told, why, { status: null, run: null, audits })
+  return buildExplanation(occurrence, why, { status: null, run: null, audits })
 }
 
-interface Told {
+interface OccurrenceSubject {
   readonly id: ScheduleId
   readonly at: Instant
   readonly row: ScheduleRow | null
 }
 
-function tellPlannedRun(known: Awaited<ReturnType<typeof knowRun>>, at: Instant): OccurrenceExplanation {
-  const { run } = known
+function explainPlannedRun(facts: Awaited<ReturnType<typeof loadExplainedRun>>, at: Instant): OccurrenceExplanation {
+  const { run } = facts
   const { reason, rule, evidence } = run.decision
-  const { links, next } = tellRun(known)
+  const { links, next } = buildRunExplanation(facts)
   return {
     ...{ at: formatInstant(at), run_id: run.id, status: run.state, reason, rule, evidence },
     sentence: explainWhy(run.decision),
-    policy: policyOf(run.decision),
+    policy: explainPolicyOf(run.decision),
     links,
-    steps: [...(paceStep(run.decision) === null ? [PLANNED] : []), ...runSteps(known)],
+    steps: [...(paceStep(run.decision) === null ? [PLAN_PASSED_STEP] : []), ...runSteps(facts)],
     next,
   }
 }
 
-const PLANNED: ExplainStep = { stage: 'plan', name: 'timing', state: 'passed', sentence: null }
+const PLAN_PASSED_STEP: ExplainStep = { stage: 'plan', name: 'timing', state: 'passed', sentence: null }
 
-/** Of many that were skipped together the record has the first; what it says of that one must not be said of others. */
-function tellRange(told: Told, { why, first, last, count }: Omit<DecisionRow, 'orgId'>): OccurrenceExplanation {
+/** Explains one occurrence of a skipped range, whose record has the evidence of the first occurrence only. */
+function explainRange(
+  occurrence: OccurrenceSubject,
+  { why, first, last, count }: Omit<DecisionRow, 'orgId'>,
+): OccurrenceExplanation {
   const range = { first: formatInstant(first), last: formatInstant(last), count }
-  const one = { ...why, evidence: { ...evidenceAt(why, told.at), ...range } }
-  const explanation = tell(told, one, { status: 'skipped', run: null })
+  const one = { ...why, evidence: { ...evidenceAt(why, occurrence.at), ...range } }
+  const explanation = buildExplanation(occurrence, one, { status: 'skipped', run: null })
   return {
     ...explanation,
-    sentence: explainWhy(sayOfRange(one, told.at)),
-    steps: [PLANNED, ...policySteps(why)],
+    sentence: explainWhy(rangeReason(one, occurrence.at)),
+    steps: [PLAN_PASSED_STEP, ...policySteps(why)],
   }
 }
 
-/** Being late is counted from the moment that is asked about, not from the first of the range. */
+/** Computes the lateness for the requested occurrence instead of the first one of the range. */
 function evidenceAt(why: Why, at: Instant): Why['evidence'] {
   const { nominal, late_seconds: late } = why.evidence
   if (why.reason !== 'misfire' || typeof nominal !== 'string' || typeof late !== 'number') return why.evidence
-  const seen = Date.parse(nominal) + late * SECOND_MS
+  const decidedAt = Date.parse(nominal) + late * SECOND_MS
   return {
     ...why.evidence,
-    ...{ nominal: formatInstant(at), late_seconds: Math.round((seen - at) / SECOND_MS) },
-    seen: formatInstant(instant(seen)),
+    ...{ nominal: formatInstant(at), late_seconds: Math.round((decidedAt - at) / SECOND_MS) },
+    seen: formatInstant(instant(decidedAt)),
   }
 }
 
-/** A misfire is told in full; of the other reasons the evidence is that of the first of the range. */
-export function sayOfRange(why: Why, at: Instant): Why {
+/** Keeps the full evidence of a misfire. For other reasons it belongs to the first occurrence of the range. */
+export function rangeReason(why: Why, at: Instant): Why {
   const { first, last, count } = why.evidence
   if (why.reason === 'misfire' || count === 1 || first === formatInstant(at)) return why
   return because('folded', why.rule, {
@@ -141,19 +152,23 @@ export function sayOfRange(why: Why, at: Instant): Why {
   })
 }
 
-interface Outcome {
+interface OccurrenceOutcome {
   readonly status: OccurrenceExplanation['status']
   readonly run: string | null
   readonly audits?: ScheduleAudits
 }
 
-function tell({ id, at, row }: Told, why: Why, { status, run, audits = [] }: Outcome): OccurrenceExplanation {
+function buildExplanation(
+  { id, at, row }: OccurrenceSubject,
+  why: Why,
+  { status, run, audits = [] }: OccurrenceOutcome,
+): OccurrenceExplanation {
   const { reason, rule, evidence } = why
   return {
     ...{ at: formatInstant(at), run_id: null, status, reason, rule, evidence },
     sentence: explainWhy(why),
-    policy: policyOf(why),
-    links: onlyOnce([
+    policy: explainPolicyOf(why),
+    links: uniqueLinks([
       ...evidenceLinks(evidence),
       ...(run === null ? [] : [linkTo('run', run)]),
       linkTo('schedule', id),
@@ -164,7 +179,7 @@ function tell({ id, at, row }: Told, why: Why, { status, run, audits = [] }: Out
   }
 }
 
-/** What the plan is asked before any policy is. */
+/** The checks of the plan, which come before the policies. */
 const PLAN_STEPS = ['schedule', 'timing', 'state', 'moment'] as const
 type PlanStep = (typeof PLAN_STEPS)[number]
 
@@ -179,7 +194,7 @@ const PLAN_STEP_OF: Partial<Readonly<Record<Reason, PlanStep>>> = {
 
 function planSteps(why: Why): readonly ExplainStep[] {
   const closed = PLAN_STEP_OF[why.reason]
-  if (closed === undefined) return [PLANNED]
+  if (closed === undefined) return [PLAN_PASSED_STEP]
   const end = PLAN_STEPS.indexOf(closed)
   const plan = PLAN_STEPS.map((name, index): ExplainStep => ({
     ...{ stage: 'plan', name },
@@ -189,22 +204,22 @@ function planSteps(why: Why): readonly ExplainStep[] {
   return [...plan, ...policySteps(why).map((step): ExplainStep => ({ ...step, state: 'not_reached' }))]
 }
 
-/** More backfills of one moment than these are not told. */
-const MOST_TOLD = 5
+/** How many backfills of one occurrence are listed. */
+const MAX_LISTED_BACKFILLS = 5
 
-/** Adds to what the plan made of a moment what backfills made of it. */
+/** Adds the backfilled runs of an occurrence to its explanation. */
 async function withBackfills(
   connection: Connection,
   about: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly nominal: Instant },
-  told: OccurrenceExplanation,
+  occurrence: OccurrenceExplanation,
 ): Promise<OccurrenceExplanation> {
-  const found = await loadBackfilledRuns(connection, { ...about, limit: MOST_TOLD })
-  if (found.length === 0) return told
+  const found = await loadBackfilledRuns(connection, { ...about, limit: MAX_LISTED_BACKFILLS })
+  if (found.length === 0) return occurrence
   const steps = found.map(({ backfillId, runId, state, decision }): ExplainStep => ({
     ...{ stage: 'backfill', name: backfillId },
     state: state === 'success' || !isTerminal(state) ? 'passed' : 'closed',
     sentence: `${explainWhy(decision)} Run ${runId} is ${state}.`,
   }))
   const links = found.map(({ runId }) => linkTo('run', runId, 'backfill'))
-  return { ...told, steps: [...told.steps, ...steps], links: onlyOnce([...told.links, ...links]) }
+  return { ...occurrence, steps: [...occurrence.steps, ...steps], links: uniqueLinks([...occurrence.links, ...links]) }
 }

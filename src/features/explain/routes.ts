@@ -1,28 +1,28 @@
 import { explainQuery, explanation } from './schema.ts'
 import { isPermitted, type Principal } from '../../domain/access/access.ts'
-import type { Caller } from '../../service/caller.ts'
-import { explainAsked } from '../../service/explain/ask.ts'
-import type { Asker } from './occurrence.ts'
+import type { Caller } from '../access/caller.ts'
+import { answerQuestion } from './service.ts'
+import type { ExplainCaller } from './occurrence.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { operation } from '../../operations/handler.ts'
 
-/** Who asks for an explanation, and how much of it they may see. */
-export const askerOf = (call: {
+/** The caller of an explanation, with its permissions. */
+export const explainCallerOf = (call: {
   readonly ctx: OperationContext
   readonly caller: Caller
   readonly principal: Principal
-}): Asker => ({
+}): ExplainCaller => ({
   ...call.caller,
   may: (permission) => isPermitted(call.principal, permission),
   live: call.ctx.live,
 })
 
-/** Why something did, or did not, happen. */
+/** Operations that explain why something did, or did not, happen. */
 export const explainOperations = {
   'explain.ask': operation({
     ...{ method: 'GET', path: '/api/v1/explain', tag: 'explain' },
     permission: ['runs:read', 'schedules:read'],
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'Explain why something happened, or why nothing did',
     description:
       'Ask about one object by its `id`: a run, task, `job_run_id`, schedule, message, attempt, delivery, alert, ' +
@@ -36,5 +36,5 @@ export const explainOperations = {
     answers: { 200: explanation },
     refusals: ['NOT_FOUND'],
     examples: { query: 'id=$ID' },
-  }).by((call) => explainAsked(call.ports, askerOf(call), call.query)),
+  }).by((call) => answerQuestion(call.ports, explainCallerOf(call), call.query)),
 }

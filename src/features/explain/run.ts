@@ -2,53 +2,55 @@ import type { DeliveryView } from '../deliveries/schema.ts'
 import type { ExplainStep, RunExplanation } from './schema.ts'
 import type { ProbeAnswerView } from '../probes/schema.ts'
 import type { AttemptView } from '../runs/schema.ts'
-import { admissionSteps, executionSteps, gateSteps, policySteps, type Step } from '../../domain/explain/steps.ts'
+import { admissionSteps, executionSteps, gateSteps, policySteps, type CheckStep } from '../../domain/explain/steps.ts'
 import { instant } from '../../domain/instant.ts'
 import type { Wait } from '../../domain/queue/gates.ts'
-import { because, explainWhy, type Why, whyOf } from '../../domain/reasons.ts'
-import { loadAttempts } from '../../store/attempts.ts'
-import type { Connection } from '../../store/database.ts'
+import { because, explainWhy, type Why, toWhy } from '../../domain/reasons.ts'
+import { loadAttempts } from '../runs/attempts-store.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import { type DeliveryRecord, loadTries } from '../deliveries/store.ts'
-import type { RunRecord } from '../../store/run-record.ts'
-import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { loadSchedules } from '../../store/schedules.ts'
-import type { Caller } from '../../service/caller.ts'
+import type { RunRecord } from '../runs/record-store.ts'
+import { loadSchedules, type ScheduleRow } from '../schedules/store.ts'
+import type { Caller } from '../access/caller.ts'
 import { deliveriesOfRun } from '../deliveries/service.ts'
-import { whyPaced } from '../../service/desk/pace.ts'
-import type { Live } from '../../service/live-port.ts'
-import type { Ports } from '../../service/ports.ts'
-import { answerOfRun } from '../probes/view.ts'
+import { paceReasonOf } from '../../engine/commands/pace.ts'
+import type { LiveRuns } from '../../engine/live-port.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { probeAnswerOfRun } from '../probes/view.ts'
 import { viewRunDetail } from '../runs/view.ts'
-import { readRun } from '../../service/runs-read.ts'
-import { evidenceLinks, linkTo, onlyOnce, runLinks } from '../../service/explain/links.ts'
-import { nextOfRun } from '../../service/explain/next.ts'
-import { policyOf } from '../../service/explain/tell.ts'
+import { readRun } from '../runs/service.ts'
+import { evidenceLinks, linkTo, uniqueLinks, explainPolicyOf, runLinks } from './evidence.ts'
+import { nextOfRun } from './next.ts'
 
-type Reading = Pick<Ports, 'database'>
+type RunExplainPorts = Pick<Ports, 'database'>
 
-/** What is known of a run: the record, and what belongs to it. */
-export interface KnownRun {
+/** A run with its attempts, deliveries, schedule, probe result and wait. */
+export interface ExplainedRun {
   readonly run: RunRecord
   readonly attempts: readonly AttemptView[]
   readonly deliveries: readonly DeliveryView[]
   readonly schedule: ScheduleRow | null
-  /** What was asked before its agent was woken. */
+  /** The result of the probe that ran before its agent. */
   readonly probe: ProbeAnswerView | null
-  /** What the picker says of it now. */
+  /** Why it is waiting now, from this node's queue; null: it is not waiting here. */
   readonly wait: Wait | null
 }
 
-/** Why the run is where it is: for a waiting one the first gate that is closed to it, for the others what is on record. */
+/** Explains the state of a run: by the first closed gate while it waits, else by the stored reason. */
 export async function explainRun(
-  ports: Reading,
+  ports: RunExplainPorts,
   caller: Caller,
-  { id, live }: { readonly id: string; readonly live: Live },
+  { id, live }: { readonly id: string; readonly live: LiveRuns },
 ): Promise<RunExplanation> {
-  return tellRun(await knowRun(ports, await readRun(ports, caller.orgId, id), live))
+  return buildRunExplanation(await loadExplainedRun(ports, await readRun(ports, caller.orgId, id), live))
 }
 
-/** Reads what belongs to a run. */
-export async function knowRun({ database }: Reading, run: RunRecord, live: Live): Promise<KnownRun> {
+/** Loads everything that belongs to a run. */
+export async function loadExplainedRun(
+  { database }: RunExplainPorts,
+  run: RunRecord,
+  live: LiveRuns,
+): Promise<ExplainedRun> {
   const { orgId, id, scheduleId } = run
   const earlier = await loadAttempts(database, { orgId, runId: id })
   const deliveries = run.delivery === null ? [] : await deliveriesOfRun(database, orgId, id)
@@ -59,27 +61,27 @@ export async function knowRun({ database }: Reading, run: RunRecord, live: Live)
     attempts,
     deliveries,
     schedule: schedule ?? null,
-    probe: await answerOfRun({ database }, run),
+    probe: await probeAnswerOfRun({ database }, run),
     wait: live.explain(orgId, id),
   }
 }
 
-/** The reason for where a run is. */
-export const whyOfRun = ({ run, wait }: Pick<KnownRun, 'run' | 'wait'>): Why =>
-  wait === null ? (run.why ?? run.decision) : whyOf(wait)
+/** The reason for the state of a run. */
+export const whyOfRun = ({ run, wait }: Pick<ExplainedRun, 'run' | 'wait'>): Why =>
+  wait === null ? (run.why ?? run.decision) : toWhy(wait)
 
-/** Puts what is known of a run into words. */
-export function tellRun(known: KnownRun): RunExplanation {
-  const { run, deliveries } = known
-  const why = whyOfRun(known)
+/** Builds the explanation of a run. */
+export function buildRunExplanation(facts: ExplainedRun): RunExplanation {
+  const { run, deliveries } = facts
+  const why = whyOfRun(facts)
   return {
     ...{ run_id: run.id, status: run.state },
-    ...whyOf(why),
+    ...toWhy(why),
     sentence: explainWhy(why),
     decision: run.decision,
     held_decision: run.heldDecision,
-    policy: policyOf(why),
-    links: onlyOnce([
+    policy: explainPolicyOf(why),
+    links: uniqueLinks([
       ...evidenceLinks(why.evidence),
       ...evidenceLinks(run.decision.evidence),
       ...runLinks(run),
@@ -88,43 +90,43 @@ export function tellRun(known: KnownRun): RunExplanation {
         ...(target === null ? [] : [linkTo('target', target)]),
       ]),
     ]),
-    steps: runSteps(known),
-    next: nextOfRun(run, why, known.schedule),
+    steps: runSteps(facts),
+    next: nextOfRun(run, why, facts.schedule),
   }
 }
 
-/** Every question on the way of a run, from where it came from to where its result went. */
-export function runSteps({ run, attempts, deliveries, wait, probe }: KnownRun): readonly ExplainStep[] {
+/** Every step of a run, from its trigger to the delivery of its result. */
+export function runSteps({ run, attempts, deliveries, wait, probe }: ExplainedRun): readonly ExplainStep[] {
   return [
     ...entrySteps(run),
     ...gateSteps({ ...run, wait }),
     ...(probe === null ? [] : [probeStep(probe)]),
-    ...executionSteps(attempts.map(standingAttempt)),
+    ...executionSteps(attempts.map(executedAttemptOf)),
     ...deliveries.map(deliveryStep),
   ]
 }
 
-/** Of the policies, only these are asked when a person wants a run now. */
-const ASKED_FOR_NOW = ['runs_per_day', 'concurrency']
+/** The only policies that apply to a manual run. */
+const MANUAL_RUN_POLICIES = ['runs_per_day', 'concurrency']
 
-function entrySteps(run: RunRecord): readonly Step[] {
+function entrySteps(run: RunRecord): readonly CheckStep[] {
   const { trigger, decision, heldDecision } = run
   if (trigger === 'schedule' || trigger === 'catchup') {
     const pace = paceStep(decision)
     const policies = policySteps(decision, heldDecision)
     return pace === null ? policies : [pace, ...policies]
   }
-  if (trigger === 'manual') return policySteps(decision).filter(({ name }) => ASKED_FOR_NOW.includes(name))
+  if (trigger === 'manual') return policySteps(decision).filter(({ name }) => MANUAL_RUN_POLICIES.includes(name))
   return admissionSteps(run)
 }
 
-/** Why the moment was then, where the interval moves by itself. */
-export function paceStep(decision: Why): Step | null {
-  const why = whyPaced(decision)
+/** The pace step of a schedule with a cadence; null: the decision does not come from a cadence. */
+export function paceStep(decision: Why): CheckStep | null {
+  const why = paceReasonOf(decision)
   return why === null ? null : { stage: 'plan', name: 'pace', state: 'passed', sentence: explainWhy(why) }
 }
 
-const standingAttempt = (attempt: AttemptView): Parameters<typeof executionSteps>[0][number] => ({
+const executedAttemptOf = (attempt: AttemptView): Parameters<typeof executionSteps>[0][number] => ({
   number: attempt.number,
   startedAt: instant(Date.parse(attempt.started_at)),
   finishedAt: attempt.finished_at === null ? null : instant(Date.parse(attempt.finished_at)),
@@ -134,14 +136,14 @@ const standingAttempt = (attempt: AttemptView): Parameters<typeof executionSteps
   nodeId: attempt.node_id,
 })
 
-const probeStep = ({ answer, asked, sentence: seen }: ProbeAnswerView): Step => ({
+const probeStep = ({ answer, asked, sentence: seen }: ProbeAnswerView): CheckStep => ({
   ...{ stage: 'gates', name: 'probe', state: answer === 'no' ? 'closed' : 'passed' },
   sentence: explainWhy(because(PROBE_REASONS[answer], 'probe', { asked, seen })),
 })
 
 const PROBE_REASONS = { yes: 'probe_yes', no: 'probe_no', error: 'probe_error' } as const
 
-const deliveryStep = ({ status, sentence, target_id: target, kind }: DeliveryView): Step => ({
+const deliveryStep = ({ status, sentence, target_id: target, kind }: DeliveryView): CheckStep => ({
   ...{ stage: 'delivery', name: target ?? kind, sentence },
   state: status === 'delivered' ? 'passed' : status === 'pending' ? 'not_reached' : 'closed',
 })
@@ -154,6 +156,6 @@ export async function trySteps(
   const tries = triesInAll === 0 ? [] : await loadTries(database, { orgId, ids: [id] })
   return tries.map(({ number, ok, message, errorCode, statusCode }) => ({
     ...{ stage: 'delivery', name: `try ${number}`, state: ok ? 'passed' : 'closed' },
-    sentence: ok ? 'It arrived.' : `It failed: ${message ?? errorCode ?? `status ${statusCode ?? 0}`}.`,
+    sentence: ok ? 'It was delivered.' : `It failed: ${message ?? errorCode ?? `status ${statusCode ?? 0}`}.`,
   }))
 }

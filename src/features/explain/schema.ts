@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { DELIVERY_STATES } from '../../core/delivery/delivery-states.ts'
+import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
-import { heldDecision, moment, why, whyFields } from '../../api/common.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { heldDecision, isoTime, why, whyFields } from '../../api/common.ts'
+import { named, type Shape } from '../../api/fields.ts'
 
-/** What an explanation can lead to. */
+/** Kinds of objects that an explanation can link to. */
 export const LINK_KINDS = [
   ...(['run', 'schedule', 'session', 'agent', 'heartbeat', 'lane', 'budget', 'target', 'delivery'] as const),
   ...(['alert', 'node', 'audit', 'channel', 'provider'] as const),
@@ -27,7 +27,7 @@ export const FINDING_KINDS = [
 
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
-/** Whose clock a time without a zone was read by. */
+/** The origin of the time zone in which a time without an offset was read. */
 export const ZONE_SOURCES = ['given', 'schedule', 'org'] as const
 
 export type ZoneSource = (typeof ZONE_SOURCES)[number]
@@ -41,7 +41,7 @@ const link = named(
     api: z.string().describe('Path in the API.'),
     console: z.string().describe('Path in the console.'),
   }),
-  'Something that an explanation speaks of, and where it is to be looked at.',
+  'An object mentioned in an explanation, with its API path and console page.',
 )
 export type ExplainLink = Shape<typeof link>
 
@@ -52,7 +52,7 @@ const policy = named(
     value: z.string().nullable().describe('Null: the rule has no value, or the evidence has it.'),
     documentation: z.string().describe('Page of the documentation, relative to the repository root.'),
   }),
-  'The policy, limit or gate that spoke, with its value and where it is documented.',
+  'The policy, limit or gate that decided, with its value and documentation page.',
 )
 export type ExplainPolicy = Shape<typeof policy>
 
@@ -64,7 +64,7 @@ const step = named(
     state: z.enum(STEP_STATES),
     sentence: z.string().nullable().describe('Result of the step. Null: nothing to report.'),
   }),
-  'One question on the way, in the order in which the engine asks them.',
+  'One check, in the order in which the engine makes them.',
 )
 export type ExplainStep = Shape<typeof step>
 
@@ -74,7 +74,7 @@ export const EXPLAIN_ACTIONS = [
   'ask_moment',
 ] as const
 
-/** Something that can be done about it. */
+/** A possible action. */
 const action = z.strictObject({
   action: z.enum(EXPLAIN_ACTIONS).describe('Machine-readable name.'),
   sentence: z.string(),
@@ -87,7 +87,7 @@ export type ExplainAction = Shape<typeof action>
 const next = named(
   'ExplainNext',
   z.strictObject({ sentence: z.string(), actions: z.array(action) }),
-  'What happens next by itself, and what one can do about it.',
+  'What happens next, and the possible actions.',
 )
 export type ExplainNext = Shape<typeof next>
 
@@ -118,7 +118,7 @@ export type RunExplanation = Shape<typeof runExplanation>
 export const occurrenceExplanation = named(
   'OccurrenceExplanation',
   z.strictObject({
-    at: moment,
+    at: isoTime,
     run_id: z.string().nullable(),
     status: z.enum(RUN_STATES).nullable(),
     ...whyFields,
@@ -137,7 +137,7 @@ const finding = named(
       .enum([...RUN_STATES, ...DELIVERY_STATES])
       .nullable()
       .describe('State of the run or delivery it is about.'),
-    at: moment.nullable().describe('Null: it has no time.'),
+    at: isoTime.nullable().describe('Null: it has no time.'),
     ...whyFields,
     ...{ sentence: z.string(), policy, links: z.array(link) },
   }),
@@ -145,30 +145,30 @@ const finding = named(
 )
 export type ExplainFinding = Shape<typeof finding>
 
-/** The question as it was understood. */
+/** The parsed question. */
 const asked = z.strictObject({
   id: z.string().nullable(),
-  at: moment.nullable(),
+  at: isoTime.nullable(),
   local: z.string().nullable().describe('The same in local time.'),
   timezone: z.string().nullable(),
   timezone_from: z.enum(ZONE_SOURCES).nullable(),
-  from: moment.nullable().describe('Start of the time range that was searched; `to` is its end.'),
-  to: moment.nullable(),
+  from: isoTime.nullable().describe('Start of the time range that was searched; `to` is its end.'),
+  to: isoTime.nullable(),
 })
 export type ExplainAsked = Shape<typeof asked>
 
-/** A moment at which something is planned. */
-const planned = z.strictObject({ schedule_id: z.string(), name: z.string(), at: moment })
+/** A planned occurrence. */
+const planned = z.strictObject({ schedule_id: z.string(), name: z.string(), at: isoTime })
 export type PlannedMoment = Shape<typeof planned>
 
-/** How much was looked at, so that silence can be weighed. */
+/** How much was searched, so that an empty result can be judged. */
 const search = z.strictObject({
   schedules: z.int(),
   schedules_in_all: z.int(),
   runs: z.int(),
   complete: z
     .boolean()
-    .describe('False: there was more than was searched. Name a schedule, agent or session, or a shorter time.'),
+    .describe('False: not everything was searched. Name a schedule, agent or session, or a shorter time range.'),
 })
 export type ExplainSearch = Shape<typeof search>
 
@@ -181,21 +181,21 @@ export const explanation = named(
       asked,
       sentence: z.string(),
       findings: z.array(finding),
-      steps: z.array(step).describe('Of a single thing: the decisions on its way.'),
+      steps: z.array(step).describe('Of a single object: the decisions about it.'),
     },
     ...{
       next: next.nullable(),
       nearest: nearest.nullable().describe('Of a time: what is planned before and after it.'),
-      looked_at: search.nullable().describe('Of a time. Null: the question was about a single thing.'),
+      looked_at: search.nullable().describe('Of a time. Null: the question was about a single object.'),
     },
   }),
-  'The answer to "why?", most telling first.',
+  'The answer to "why?", most relevant finding first.',
 )
 export type Explanation = Shape<typeof explanation>
 
 const word = z.string().min(1).max(512)
 
-/** What is to be explained. Exactly one of `id` and `at` is needed; which, the service says. */
+/** The question. The service checks that exactly one of `id` and `at` is given. */
 export const explainQuery = z.strictObject({
   id: word
     .optional()
@@ -215,5 +215,5 @@ export const explainQuery = z.strictObject({
 })
 export type ExplainQuery = Shape<typeof explainQuery>
 
-/** What every explanation has beside its reason. */
+/** The fields that every explanation has besides its reason. */
 export type Explained = Pick<RunExplanation, keyof typeof explained>

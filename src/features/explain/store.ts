@@ -1,27 +1,27 @@
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { audits, type AuditRow } from '../audit/store.ts'
-import type { Connection } from '../../store/database.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import { type DecisionRow, decisions, type OccurrenceRow, occurrences } from '../schedules/occurrences-store.ts'
 import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
-/** Reads that explanations need and nobody else: each follows an index, and each is bounded. */
+/** Queries used only by explanations. Each uses an index and has a limit. */
 
-interface Between {
+interface OccurrencesQuery {
   readonly orgId: OrgId
   readonly from: Instant
   readonly to: Instant
 }
 
-const between = occurrences.pick('scheduleId', 'nominal', 'runId')
+const scheduledOccurrenceColumns = occurrences.pick('scheduleId', 'nominal', 'runId')
 
-/** What the plans of some schedules made of the moments between two. */
+/** The entries of scheduled occurrences between two times. */
 export async function loadOccurrencesBetween(
   connection: Connection,
-  wanted: Between & { readonly scheduleIds: readonly ScheduleId[]; readonly limit: number },
+  wanted: OccurrencesQuery & { readonly scheduleIds: readonly ScheduleId[]; readonly limit: number },
 ): Promise<readonly Pick<OccurrenceRow, 'scheduleId' | 'nominal' | 'runId'>[]> {
   const rows = await connection.query(
-    `select ${between.of('o')} from unnest($2::text[]) as w (id)
+    `select ${scheduledOccurrenceColumns.of('o')} from unnest($2::text[]) as w (id)
       cross join lateral (
         select * from occurrence
          where org_id = $1 and schedule_id = w.id and nominal_at between $3::timestamptz and $4::timestamptz
@@ -29,28 +29,28 @@ export async function loadOccurrencesBetween(
          order by nominal_at limit $5) o`,
     [wanted.orgId, wanted.scheduleIds, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
   )
-  return between.read(rows)
+  return scheduledOccurrenceColumns.read(rows)
 }
 
-const ranges = decisions.omit('orgId')
+const rangeColumns = decisions.omit('orgId')
 
-/** Ranges of decisions of some schedules that reach between two moments, those that begin last first. */
+/** Decided ranges of some schedules that overlap a period, latest start first. */
 export async function loadDecisionsBetween(
   connection: Connection,
-  wanted: Between & { readonly scheduleIds: readonly ScheduleId[]; readonly limit: number },
+  wanted: OccurrencesQuery & { readonly scheduleIds: readonly ScheduleId[]; readonly limit: number },
 ): Promise<readonly Omit<DecisionRow, 'orgId'>[]> {
   const rows = await connection.query(
-    `select ${ranges.of('d')} from unnest($2::text[]) as w (id)
+    `select ${rangeColumns.of('d')} from unnest($2::text[]) as w (id)
       cross join lateral (
         select * from decision
          where org_id = $1 and schedule_id = w.id and first_at <= $4::timestamptz and last_at >= $3::timestamptz
          order by first_at desc limit $5) d`,
     [wanted.orgId, wanted.scheduleIds, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
   )
-  return ranges.read(rows)
+  return rangeColumns.read(rows)
 }
 
-/** The newest records about some objects of a kind, of each at most so many, newest first. */
+/** The newest audit entries of some objects of a kind, at most `limit` of each, newest first. */
 export async function loadAuditsOf(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly kind: string; readonly ids: readonly string[]; readonly limit: number },
@@ -66,7 +66,7 @@ export async function loadAuditsOf(
   return audits.read(rows)
 }
 
-/** Deletions of schedules since a moment, newest first; looks at the newest records of the org and not further. */
+/** Deletions of schedules since a time, newest first, among the newest `looks` audit entries of the org. */
 export async function loadDeletions(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly since: Instant; readonly looks: number; readonly limit: number },
@@ -81,9 +81,9 @@ export async function loadDeletions(
   return audits.read(rows)
 }
 
-const ids = columns({ id: column.text<RunId>() })
+const runIdColumn = columns({ id: column.text<RunId>() })
 
-/** The run that carries a message, among the newest so many that were made before a moment. */
+/** The run that contains a message, among the newest `looks` runs created before a time. */
 export async function findRunOfMessage(
   connection: Connection,
   wanted: {
@@ -96,7 +96,7 @@ export async function findRunOfMessage(
 ): Promise<RunId | undefined> {
   const { session } = wanted
   const rows = await connection.query(
-    `select ${ids.list} from (
+    `select ${runIdColumn.list} from (
        select id, payload from run
         where org_id = $1 and created_at <= $3::timestamptz ${session === null ? '' : 'and session_key = $5'}
         order by created_at desc, id desc limit $4) newest
@@ -106,16 +106,16 @@ export async function findRunOfMessage(
       ...(session === null ? [] : [session]),
     ],
   )
-  return ids.first(rows)?.id
+  return runIdColumn.first(rows)?.id
 }
 
-/** The run that an attempt is of: one that is under way, or among the newest so many that were made before a moment. */
+/** The run of an attempt: a pending run, or one among the newest `looks` runs created before a time. */
 export async function findRunOfAttempt(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly attemptId: string; readonly before: Instant; readonly looks: number },
 ): Promise<RunId | undefined> {
   const rows = await connection.query(
-    `select ${ids.list} from pending where org_id = $1 and attempt_id = $2
+    `select ${runIdColumn.list} from pending where org_id = $1 and attempt_id = $2
      union all
      select n.id from (
        select id, attempt_id from run where org_id = $1 and created_at <= $3::timestamptz
@@ -125,38 +125,38 @@ export async function findRunOfAttempt(
      limit 1`,
     [wanted.orgId, wanted.attemptId, toTimestamp(wanted.before), wanted.looks],
   )
-  return ids.first(rows)?.id
+  return runIdColumn.first(rows)?.id
 }
 
-const created = columns({ createdAt: column.instant() })
+const createdAtColumn = columns({ createdAt: column.instant() })
 
-/** When the oldest run of a schedule that is still kept was made. */
+/** When the oldest stored run of a schedule was created. */
 export async function loadOldestRunAt(
   connection: Connection,
-  of: { readonly orgId: OrgId; readonly scheduleId: ScheduleId },
+  query: { readonly orgId: OrgId; readonly scheduleId: ScheduleId },
 ): Promise<Instant | null> {
   const rows = await connection.query(
-    `select ${created.list} from run where org_id = $1 and schedule_id = $2 order by created_at, id limit 1`,
-    [of.orgId, of.scheduleId],
+    `select ${createdAtColumn.list} from run where org_id = $1 and schedule_id = $2 order by created_at, id limit 1`,
+    [query.orgId, query.scheduleId],
   )
-  return created.first(rows)?.createdAt ?? null
+  return createdAtColumn.first(rows)?.createdAt ?? null
 }
 
-const beating = columns({
+const heartbeatColumns = columns({
   agentId: column.text(),
   nextAt: column.instant<Instant | null>(),
   enabled: column.boolean(),
 })
 
-/** Agents whose heart beats, with when it beats next. */
-export async function loadBeatingAgents(
+/** Agents with a heartbeat, with the time of the next one. */
+export async function loadHeartbeatAgents(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly agentId: AgentId | null; readonly limit: number },
-): Promise<readonly RowOf<typeof beating>[]> {
+): Promise<readonly RowOf<typeof heartbeatColumns>[]> {
   const rows = await connection.query(
-    `select ${beating.list} from heartbeat where org_id = $1 and ($2::text is null or agent_id = $2)
+    `select ${heartbeatColumns.list} from heartbeat where org_id = $1 and ($2::text is null or agent_id = $2)
       order by next_at nulls last limit $3`,
     [wanted.orgId, wanted.agentId, wanted.limit],
   )
-  return beating.read(rows)
+  return heartbeatColumns.read(rows)
 }

@@ -4,56 +4,60 @@ import type { OrgId, ScheduleId } from '../../domain/ids.ts'
 import { DAY_MS, earlier, formatInstant, SECOND_MS, type Instant } from '../../domain/instant.ts'
 import { because, type Why } from '../../domain/reasons.ts'
 import { tooDense } from '../../domain/schedule/lifecycle.ts'
-import type { Zone } from '../../core/time/zone.ts'
+import type { Zone } from '../../domain/time/zone.ts'
 import { loadOldestRunAt } from './store.ts'
-import type { ScheduleRow } from '../../store/schedule-row.ts'
-import type { Ports } from '../../service/ports.ts'
-import { whyDeleted, whyOff, whyRetimed, type ScheduleAudits } from '../../service/explain/history.ts'
+import type { ScheduleRow } from '../schedules/store.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { whyDeleted, whyDisabled, whyRetimed, type ScheduleAudits } from './evidence.ts'
 
-/** A moment about which nothing is on record, and what is known of its schedule. */
-export interface UnrecordedMoment {
+/** A time without a record, and the data about its schedule. */
+export interface UnrecordedTime {
   readonly orgId: OrgId
   readonly id: ScheduleId
   readonly at: Instant
-  /** By whose clock it was asked for. */
+  /** The time zone of the question. */
   readonly zone: Zone
-  /** Null: the schedule is gone. */
+  /** Null: the schedule was deleted. */
   readonly row: ScheduleRow | null
-  /** What was done to the schedule, newest first; empty for whoever may not see it. */
+  /** Audit entries of the schedule, newest first; empty if the caller may not read them. */
   readonly audits: ScheduleAudits
 }
 
-type Reading = Pick<Ports, 'database' | 'clock' | 'settings'>
+type UnrecordedPorts = Pick<Ports, 'database' | 'clock' | 'settings'>
 
-/** Why there is no record: the plan has no such moment, it is to come, the schedule was off, or it is too long ago. */
-export async function whyUnrecorded(ports: Reading, moment: UnrecordedMoment): Promise<Why | null> {
-  const { row, at, audits } = moment
+/** Why there is no record: no such occurrence, not due yet, schedule inactive then, or record deleted by retention. */
+export async function whyUnrecorded(ports: UnrecordedPorts, unrecorded: UnrecordedTime): Promise<Why | null> {
+  const { row, at, audits } = unrecorded
   if (row === null) return whyDeleted(audits)
-  const plan = whyByPlan(row, moment, ports.clock.now())
+  const plan = whyByPlan(row, unrecorded, ports.clock.now())
   if (plan !== null) return plan
-  return whyOff(audits, at) ?? (await whyNotKept(ports, moment)) ?? because('was_not_active', 'state', stateOf(row))
+  return (
+    whyDisabled(audits, at) ??
+    (await whyPruned(ports, unrecorded)) ??
+    because('was_not_active', 'state', stateEvidence(row))
+  )
 }
 
-const stateOf = ({ state }: ScheduleRow): { readonly state: string } => ({ state })
+const stateEvidence = ({ state }: ScheduleRow): { readonly state: string } => ({ state })
 
-/** As far as the schedule itself says it, without a look at anything else; null when it does not. */
+/** The reason as far as the schedule row alone gives it; null: it does not. */
 export function whyByPlan(
   row: ScheduleRow,
-  { at, audits, zone }: Pick<UnrecordedMoment, 'at' | 'audits' | 'zone'>,
+  { at, audits, zone }: Pick<UnrecordedTime, 'at' | 'audits' | 'zone'>,
   now: Instant,
 ): Why | null {
   const timing = plannedTiming(row)
   if (tooDense(timing) !== null) return whyFailed(row)
   if (!isOccurrence(timing, at))
-    return whyRetimed(audits, at) ?? whyPassedOver(row, at) ?? whyNoOccurrence(timing, at, zone)
+    return whyRetimed(audits, at) ?? whyNotAtPace(row, at) ?? whyNoOccurrence(timing, at, zone)
   if (at === row.createdAt) return because('no_occurrence', 'timing', { at: formatInstant(at) })
   if (at < row.createdAt) return because('before_creation', 'created_at', { created_at: formatInstant(row.createdAt) })
   if (row.state !== 'active') return whyNotActive(row, { at, audits, now })
   return at > row.watermark ? whyUndecided(row, at, now) : null
 }
 
-/** A moment at which it would have come at another pace; null: its interval does not move, or its limits rule it out. */
-function whyPassedOver(row: ScheduleRow, at: Instant): Why | null {
+/** The reason for a time that another pace would have reached; null: no cadence, or no next run. */
+function whyNotAtPace(row: ScheduleRow, at: Instant): Why | null {
   const timing = pacedOf(row.timing)
   const { pace, nextRunAt } = row
   if (timing === null || pace === null || nextRunAt === null || at <= row.createdAt) return null
@@ -64,12 +68,12 @@ function whyPassedOver(row: ScheduleRow, at: Instant): Why | null {
   })
 }
 
-/** Why a schedule fires no more. */
+/** Why a schedule has failed. */
 export function whyFailed(row: ScheduleRow): Why {
   const problem = tooDense(row.timing)
   return problem === null
-    ? because('given_up', 'state', { ...stateOf(row), error: row.lastError })
-    : because('rule_too_dense', 'timing', { ...stateOf(row), problem })
+    ? because('given_up', 'state', { ...stateEvidence(row), error: row.lastError })
+    : because('rule_too_dense', 'timing', { ...stateEvidence(row), problem })
 }
 
 function whyNotActive(
@@ -79,34 +83,37 @@ function whyNotActive(
   const { maxFires } = row.rules
   switch (row.state) {
     case 'pending_approval':
-      return because('awaits_approval', 'approval', stateOf(row))
+      return because('awaits_approval', 'approval', stateEvidence(row))
     case 'failed':
       return whyFailed(row)
     case 'finished':
       return maxFires !== null && row.fires >= maxFires
-        ? because('all_fires_made', 'max_fires', { max_fires: maxFires, ...stateOf(row) })
-        : because('not_active', 'state', stateOf(row))
+        ? because('all_fires_made', 'max_fires', { max_fires: maxFires, ...stateEvidence(row) })
+        : because('not_active', 'state', stateEvidence(row))
     case 'active':
     case 'paused':
-      if (at > now) return because('not_active', 'state', stateOf(row))
-      return whyOff(audits, at) ?? because('not_active', 'state', stateOf(row))
+      if (at > now) return because('not_active', 'state', stateEvidence(row))
+      return whyDisabled(audits, at) ?? because('not_active', 'state', stateEvidence(row))
   }
 }
 
-/** A look that takes a moment is none to speak of; what nobody has looked at for longer is a question of its own. */
-const SOON_MS = 60 * SECOND_MS
+/** Up to this delay an undecided occurrence is normal; after it, it is reported as undecided. */
+const DECISION_GRACE_MS = 60 * SECOND_MS
 
 function whyUndecided({ watermark, state }: ScheduleRow, at: Instant, now: Instant): Why {
   const evidence = { at: formatInstant(at), state, watermark: formatInstant(watermark) }
   if (at > now) return because('not_yet', 'watermark', evidence)
-  if (now - at <= SOON_MS) return because('being_decided', 'watermark', evidence)
+  if (now - at <= DECISION_GRACE_MS) return because('being_decided', 'watermark', evidence)
   return because('undecided', 'watermark', { ...evidence, late_seconds: Math.round((now - at) / SECOND_MS) })
 }
 
-/** Nothing is left of what was before the oldest run that is kept, when that is as long ago as runs are kept. */
-async function whyNotKept({ database, clock, settings }: Reading, moment: UnrecordedMoment): Promise<Why | null> {
+/** The reason for a time before the oldest stored run, once retention has passed; null: records would still exist. */
+async function whyPruned(
+  { database, clock, settings }: UnrecordedPorts,
+  unrecorded: UnrecordedTime,
+): Promise<Why | null> {
   const { runDays } = settings().retention
-  const { orgId, id, at } = moment
+  const { orgId, id, at } = unrecorded
   if (runDays === null || at > earlier(clock.now(), runDays * DAY_MS)) return null
   const oldest = await loadOldestRunAt(database, { orgId, scheduleId: id })
   if (oldest !== null && oldest <= at) return null

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { scheduleFields, scheduleFlaws } from '../../contract/schedule-fields.ts'
+import { scheduleFields, scheduleFlaws } from '../schedules/schema.ts'
 import { subjectFields, limitFields } from '../budgets/schema.ts'
-import { USE_SOURCES } from '../../core/forecast/expected-use.ts'
+import { USAGE_SOURCES } from '../../domain/forecast/runs-per-day.ts'
 import { isGiven } from '../../domain/time/timing-fields.ts'
-import { moment } from '../../api/common.ts'
-import { fieldsRule, text, whole } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { isoTime } from '../../api/common.ts'
+import { fieldsRule, named, type Shape, text, integerBetween } from '../../api/fields.ts'
 
 export const FORECAST_SOURCES = ['schedule', 'heartbeat', 'chat', 'tasks'] as const
 
@@ -30,7 +29,7 @@ export type ForecastFigures = Shape<typeof figures>
 
 const basis = named(
   'ForecastBasis',
-  z.strictObject({ tokens: z.enum(USE_SOURCES), cost: z.enum(USE_SOURCES), runs: z.int() }),
+  z.strictObject({ tokens: z.enum(USAGE_SOURCES), cost: z.enum(USAGE_SOURCES), runs: z.int() }),
   'What the estimate is based on, and how many runs were used.',
 )
 export type ForecastBasis = Shape<typeof basis>
@@ -67,8 +66,8 @@ export type ForecastDayView = Shape<typeof day>
 const period = named(
   'ForecastPeriod',
   z.strictObject({
-    start: moment,
-    end: moment,
+    start: isoTime,
+    end: isoTime,
     expected: z.number(),
     high: z.number(),
     held_back: z.number().describe('Usage of the runs that the budget holds back in this period.'),
@@ -85,8 +84,8 @@ const budget = named(
     ...limitFields,
     paused: z.boolean(),
     periods: z.array(period),
-    used_up_at: moment.nullable().describe('When it is first exhausted. Null: not within the forecast.'),
-    used_up_at_high: moment.nullable().describe('The same at the high estimate.'),
+    used_up_at: isoTime.nullable().describe('When it is first exhausted. Null: not within the forecast.'),
+    used_up_at_high: isoTime.nullable().describe('The same at the high estimate.'),
     held_back_runs: z
       .number()
       .describe('Runs it holds back within the forecast. Runs that wait and start in a later period are not counted.'),
@@ -99,7 +98,7 @@ const budget = named(
 )
 export type BudgetForecast = Shape<typeof budget>
 
-const days = whole(1, 92).describe('Days of the forecast. Default: 30.')
+const days = integerBetween(1, 92).describe('Days of the forecast. Default: 30.')
 
 export const forecastFilter = z.strictObject({
   days: days.optional(),
@@ -109,8 +108,8 @@ export type ForecastFilter = Shape<typeof forecastFilter>
 export const forecast = named(
   'Forecast',
   z.strictObject({
-    from: moment,
-    to: moment,
+    from: isoTime,
+    to: isoTime,
     timezone: z.string(),
     total: figures.describe('Usage of the runs that every applicable budget allows.'),
     held_back: figures.describe('Usage of the runs that budgets hold back.'),
@@ -127,7 +126,7 @@ export type ForecastView = Shape<typeof forecast>
 const effect = named(
   'BudgetEffect',
   z.strictObject({
-    before: budget.nullable().describe('Null: the schedule brings the budget with it.'),
+    before: budget.nullable().describe("Null: the schedule's own budget, which is new."),
     after: budget,
   }),
   'A budget before and after the change of the schedule.',
@@ -150,8 +149,8 @@ export type ScheduleForecastInput = Shape<typeof scheduleForecastInput>
 export const scheduleForecast = named(
   'ScheduleForecast',
   z.strictObject({
-    from: moment,
-    to: moment,
+    from: isoTime,
+    to: isoTime,
     timezone: z.string(),
     figures: figures.describe('Usage of its runs that budgets allow.'),
     held_back: figures.describe('Usage of its runs that budgets hold back.'),

@@ -1,10 +1,10 @@
-import type { DeliveryState } from '../../core/delivery/delivery-states.ts'
-import type { BeatOutcome } from '../../domain/heartbeat/heartbeat-ending.ts'
+import type { DeliveryState } from '../../domain/delivery/delivery.ts'
+import type { RecordedHeartbeatOutcome } from '../../domain/heartbeat/heartbeat-ending.ts'
 import type { AgentId, OrgId, RunId, SessionKey } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Why } from '../../domain/reasons.ts'
-import type { Connection, SqlValue, Transaction } from '../../store/database.ts'
-import { type Listed, readPage } from '../../platform/db/page.ts'
+import type { Connection, SqlValue, Transaction } from '../../platform/db/database.ts'
+import { type ListedRows, readPage } from '../../platform/db/page.ts'
 import {
   column,
   columns,
@@ -17,66 +17,66 @@ import {
   toTimestamp,
 } from '../../platform/db/table.ts'
 
-const beats = table('heartbeat_log', {
+const logColumns = table('heartbeat_log', {
   id: column.text(),
   agentId: column.text<AgentId>(),
-  /** The moment of the plan; null when somebody wanted to see it. */
+  /** When it was due; null for a heartbeat that was requested. */
   dueAt: column.instant<Instant | null>(),
   at: column.instant(),
-  outcome: column.text<BeatOutcome>(),
+  outcome: column.text<RecordedHeartbeatOutcome>(),
   why: column.json<Why>(),
   target: column.text(),
   runId: column.text<RunId | null>(),
   content: column.text<string | null>(),
   deliveryId: column.text<string | null>(),
   finishedAt: column.instant<Instant | null>(),
-  /** The conversation that the content was added to. */
+  /** The session that the content was added to. */
   sessionKey: column.text<SessionKey | null>(),
 })
 
 /** An entry of `heartbeat_log`. */
-export type BeatRow = RowOf<typeof beats>
+export type HeartbeatLogRow = RowOf<typeof logColumns>
 
 /**
- * Puts what became of heartbeats on record. An agent that is still busy adds a look to the entry of the same moment, and
- * a run that has ended completes the entry it began.
+ * Writes the outcomes of heartbeats. If the agent is still busy, the entry of the same due time counts one more look.
+ * If a run has ended, the entry written at its start is completed.
  */
-export function writeBeats(tx: Transaction, org: OrgId, rows: readonly BeatRow[]): void {
+export function writeHeartbeatLog(tx: Transaction, org: OrgId, rows: readonly HeartbeatLogRow[]): void {
   tx.send(
-    `with given as (select * from unnest(${beats.arrays(2)}) as i (${beats.names})),
+    `with given as (select * from unnest(${logColumns.arrays(2)}) as i (${logColumns.names})),
      again as (
        update heartbeat_log l set looks = l.looks + 1, last_at = g.at, why = g.why
          from given g
         where l.org_id = $1 and l.agent_id = g.agent_id and l.due_at = g.due_at and l.outcome = 'busy'
           and g.outcome = 'busy'
         returning g.id)
-     insert into heartbeat_log (org_id, last_at, ${beats.names})
+     insert into heartbeat_log (org_id, last_at, ${logColumns.names})
      select $1, g.at, g.* from given g where g.id not in (select id from again)
      on conflict (org_id, id) do update set outcome = excluded.outcome, why = excluded.why, last_at = excluded.last_at,
        content = excluded.content, delivery_id = excluded.delivery_id, finished_at = excluded.finished_at,
        session_key = excluded.session_key`,
-    [org, ...beats.lists(rows)],
+    [org, ...logColumns.lists(rows)],
   )
 }
 
-const delivered = columns({
+const deliveredColumns = columns({
   agentId: column.text<AgentId>('i.agent_id'),
-  /** The receiver, however it was written: its line in the outbox. */
+  /** The recipient in its normalized form, as the outbox stores it. */
   line: column.text('i.line'),
   content: column.text('s.content'),
   at: column.instant('s.finished_at'),
 })
 
-/** What arrived last, by agent and receiver. */
-export type DeliveredBeat = RowOf<typeof delivered>
+/** The last delivered content of an agent at one recipient. */
+export type DeliveredHeartbeat = RowOf<typeof deliveredColumns>
 
-/** The newest content that has arrived at each of these receivers. What is on its way, held or given up does not count. */
+/** Loads the newest delivered content per recipient. Deliveries that are pending, held or given up do not count. */
 export async function loadLastDelivered(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly lines: readonly string[] },
-): Promise<readonly DeliveredBeat[]> {
+  filter: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly lines: readonly string[] },
+): Promise<readonly DeliveredHeartbeat[]> {
   const rows = await connection.query(
-    `select ${delivered.list}
+    `select ${deliveredColumns.list}
        from (select distinct * from unnest($2::text[], $3::text[]) as w (agent_id, line)) i
        cross join lateral (
          select l.content, d.finished_at from heartbeat_log l
@@ -84,67 +84,78 @@ export async function loadLastDelivered(
           where l.org_id = $1 and l.agent_id = i.agent_id and l.delivery_id is not null
             and d.line = i.line and d.state = 'delivered'
           order by d.finished_at desc, l.at desc limit 1) s`,
-    [wanted.orgId, wanted.agentIds, wanted.lines],
+    [filter.orgId, filter.agentIds, filter.lines],
   )
-  return delivered.read(rows)
+  return deliveredColumns.read(rows)
 }
 
-const records = columns({
-  ...beats.definitions,
+const logRecordColumns = columns({
+  ...logColumns.definitions,
   orgId: column.text<OrgId>(),
   looks: column.int(),
   lastAt: column.instant(),
-  /** How its delivery stands; null when there is none any more. */
+  /** The state of its delivery; null when there is none or it was deleted. */
   deliveryState: column.text<DeliveryState | null>('d.state'),
 })
 
-/** An entry as it is read. */
-export type BeatRecord = RowOf<typeof records>
+/** An entry of `heartbeat_log` as it is read. */
+export type HeartbeatLogRecord = RowOf<typeof logRecordColumns>
 
-const BEAT = `${records.of('l')}
+const LOG_RECORD_SQL = `${logRecordColumns.of('l')}
   from heartbeat_log l left join delivery d on d.org_id = l.org_id and d.id = l.delivery_id`
 
-interface BeatPage {
+interface HeartbeatLogPage {
   readonly orgId: OrgId
   readonly agentId: AgentId
-  readonly outcomes: readonly BeatOutcome[] | null
+  readonly outcomes: readonly RecordedHeartbeatOutcome[] | null
   readonly after: { readonly at: Instant; readonly id: string } | null
   readonly limit: number
 }
 
-const LIST = `select ${BEAT}
+const LIST_LOG_SQL = `select ${LOG_RECORD_SQL}
   where l.org_id = $1 and l.agent_id = $2 and ($3::text[] is null or l.outcome = any($3::text[]))
     and ($4::timestamptz is null or (l.at, l.id) < ($4::timestamptz, $5::text))
   order by l.at desc, l.id desc limit $6`
 
-const listValues = ({ orgId, agentId: agent, outcomes, after, limit }: BeatPage): readonly SqlValue[] => [
+const listLogValues = ({ orgId, agentId: agent, outcomes, after, limit }: HeartbeatLogPage): readonly SqlValue[] => [
   ...[orgId, agent, outcomes, timestampOrNull(after?.at ?? null), after?.id ?? '', limit],
 ]
 
-/** Entries of an agent, newest first. */
-export async function listBeats(connection: Connection, page: BeatPage): Promise<readonly BeatRecord[]> {
-  const rows = await connection.query(LIST, listValues(page))
-  return records.read(rows)
+/** Lists entries of an agent, newest first. */
+export async function listHeartbeatLog(
+  connection: Connection,
+  page: HeartbeatLogPage,
+): Promise<readonly HeartbeatLogRecord[]> {
+  const rows = await connection.query(LIST_LOG_SQL, listLogValues(page))
+  return logRecordColumns.read(rows)
 }
 
-/** A page of them, which ends by bytes too. */
-export const listBeatPage = (connection: Connection, page: BeatPage): Promise<Listed<BeatRecord>> =>
+/** Lists a page of entries, which is also limited by size in bytes. */
+export const listHeartbeatLogPage = (
+  connection: Connection,
+  page: HeartbeatLogPage,
+): Promise<ListedRows<HeartbeatLogRecord>> =>
   readPage(
     connection,
-    { text: LIST, values: listValues({ ...page, limit: page.limit + 1 }), large: ['content'], limit: page.limit },
-    records,
+    {
+      text: LIST_LOG_SQL,
+      values: listLogValues({ ...page, limit: page.limit + 1 }),
+      large: ['content'],
+      limit: page.limit,
+    },
+    logRecordColumns,
   )
 
-const replies = columns({
+const addedReplyColumns = columns({
   runId: column.text<RunId>(),
   content: column.text(),
   createdAt: column.instant('finished_at'),
 })
 
-/** News of a heartbeat that was added to a conversation. */
-export type AddedReply = RowOf<typeof replies>
+/** The content of a heartbeat that was added to a session. */
+export type AddedReply = RowOf<typeof addedReplyColumns>
 
-/** A page of the news that heartbeats have added to a conversation, newest first. */
+/** Lists a page of the contents that heartbeats have added to a session, newest first. */
 export const listAddedReplies = (
   connection: Connection,
   page: {
@@ -153,11 +164,11 @@ export const listAddedReplies = (
     readonly after: { readonly createdAt: Instant; readonly id: RunId } | null
     readonly limit: number
   },
-): Promise<Listed<AddedReply>> =>
+): Promise<ListedRows<AddedReply>> =>
   readPage(
     connection,
     {
-      text: `select ${replies.list} from heartbeat_log
+      text: `select ${addedReplyColumns.list} from heartbeat_log
         where org_id = $1 and session_key = $2
           and ($3::timestamptz is null or (finished_at, run_id) < ($3::timestamptz, $4::text))
         order by finished_at desc, run_id desc limit $5`,
@@ -167,57 +178,57 @@ export const listAddedReplies = (
       ],
       ...{ large: ['content'], limit: page.limit },
     },
-    replies,
+    addedReplyColumns,
   )
 
-/** The entry, or undefined. */
-export async function loadBeat(
+/** Loads an entry by id. */
+export async function loadHeartbeatLogRecord(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly id: string },
-): Promise<BeatRecord | undefined> {
-  return records.first(
-    await connection.query(`select ${BEAT} where l.org_id = $1 and l.id = $2`, [wanted.orgId, wanted.id]),
+  filter: { readonly orgId: OrgId; readonly id: string },
+): Promise<HeartbeatLogRecord | undefined> {
+  return logRecordColumns.first(
+    await connection.query(`select ${LOG_RECORD_SQL} where l.org_id = $1 and l.id = $2`, [filter.orgId, filter.id]),
   )
 }
 
-/** Entries of one agent or all whose looks were between two moments, newest first. */
-export async function loadBeatsBetween(
+/** Loads the entries of one agent or of all whose looks fall between two times, ordered by the last look. */
+export async function loadHeartbeatLogBetween(
   connection: Connection,
-  wanted: {
+  filter: {
     readonly orgId: OrgId
     readonly agentId: AgentId | null
     readonly from: Instant
     readonly to: Instant
     readonly limit: number
   },
-): Promise<readonly BeatRecord[]> {
+): Promise<readonly HeartbeatLogRecord[]> {
   const rows = await connection.query(
-    `select ${BEAT}
+    `select ${LOG_RECORD_SQL}
       where l.org_id = $1 and l.last_at >= $3::timestamptz and l.at <= $4::timestamptz
         and ($2::text is null or l.agent_id = $2)
       order by l.last_at limit $5`,
-    [wanted.orgId, wanted.agentId, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
+    [filter.orgId, filter.agentId, toTimestamp(filter.from), toTimestamp(filter.to), filter.limit],
   )
-  return records.read(rows)
+  return logRecordColumns.read(rows)
 }
 
-/** How many entries an agent has. */
-export async function countBeats(
+/** Counts the entries of an agent. */
+export async function countHeartbeatLog(
   connection: Connection,
-  of: { readonly orgId: OrgId; readonly agentId: AgentId },
+  filter: { readonly orgId: OrgId; readonly agentId: AgentId },
 ): Promise<number> {
   const rows = await connection.query(`select ${counted.list} from heartbeat_log where org_id = $1 and agent_id = $2`, [
-    of.orgId,
-    of.agentId,
+    filter.orgId,
+    filter.agentId,
   ])
   return counted.only(rows).count
 }
 
 /**
- * Removes entries whose last look was before a moment. Those of runs that are under way and of deliveries that have not
- * ended stay. Answers with how many.
+ * Deletes entries whose last look was before a time, except those with a running run or an unfinished delivery. Returns
+ * how many were deleted.
  */
-export function deleteOldBeats(connection: Connection, old: OldRows): Promise<number> {
+export function deleteOldHeartbeatLog(connection: Connection, old: OldRows): Promise<number> {
   return countRemoved(
     connection,
     `with doomed as (
@@ -232,8 +243,8 @@ export function deleteOldBeats(connection: Connection, old: OldRows): Promise<nu
   )
 }
 
-/** Removes what agents have in their logs beyond the newest, except what was sent. Answers with how many. */
-export function deleteSurplusBeats(
+/** Deletes the entries of each agent beyond the newest `keep`, except those with a delivery. Returns the number. */
+export function deleteSurplusHeartbeatLog(
   connection: Connection,
   surplus: { readonly orgId: OrgId; readonly keep: number; readonly limit: number },
 ): Promise<number> {

@@ -3,107 +3,117 @@ import {
   type HeartbeatConfig,
   type HeartbeatTarget,
 } from '../../domain/heartbeat/heartbeat-config.ts'
-import type { HeartbeatDelivery } from '../../core/heartbeat/heartbeat-delivery.ts'
+import type { HeartbeatDelivery } from '../../domain/heartbeat/heartbeat-reply.ts'
 import type { ChatRoute, HeartbeatRoute, KnownRoutes, SessionRoute } from '../../domain/heartbeat/heartbeat.ts'
-import type { RunDelivery } from '../../core/delivery/run-delivery.ts'
+import type { RunDelivery } from '../../domain/delivery/delivery.ts'
 import { targetId, type AgentId, type OrgId, type TargetId } from '../../domain/ids.ts'
 import type { Flaw } from '../../domain/input.ts'
 import { instant, later, MINUTE_MS, type Instant } from '../../domain/instant.ts'
 import { loadChannelNamed, loadChannelsNamed, type ChannelRow } from '../channels/store.ts'
 import { loadLastChats, loadLastSessions, type LastChat } from '../channels/chats-store.ts'
-import type { Connection } from '../../store/database.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import type { HeartbeatRow } from './store.ts'
-import { loadTargets } from '../../store/targets.ts'
+import { loadTargets } from '../targets/store.ts'
 import { ID_PREFIXES } from '../../engine/ids.ts'
 
-/** Whose heartbeat, and where its answer is to go. */
-interface Asking {
+/** An agent whose heartbeat needs a route, and its configured target. */
+interface RouteSubject {
   readonly orgId: OrgId
   readonly agentId: AgentId
   readonly config: Pick<HeartbeatConfig, 'target'>
 }
 
-/** What was found out about the conversation used last when it was looked for before. */
+/** The result of the previous search for the session used last. */
 export type LastKnown = Pick<HeartbeatRow, 'lastSession' | 'lookedUntil'>
 
-/** What is known about where an answer could go, and what a later look need not find out again. */
+/** The possible routes of an answer, and what a later search does not have to look up again. */
 export interface FoundRoutes {
   readonly routes: KnownRoutes
   readonly lastKnown: LastKnown
 }
 
-export const NOWHERE: KnownRoutes = { lastRoute: null, channelIsOpen: false, channelRecipient: null, savedTarget: null }
+export const NO_ROUTES: KnownRoutes = {
+  lastRoute: null,
+  channelIsOpen: false,
+  channelRecipient: null,
+  savedTarget: null,
+}
 
-/** The id of a target that stands where a channel could. */
-const savedIn = (target: HeartbeatTarget): TargetId | null =>
+/** The id of a saved target, which a configuration may give instead of a channel name. */
+const savedTargetId = (target: HeartbeatTarget): TargetId | null =>
   target.kind === 'channel' && target.recipient === null && target.channel.startsWith(ID_PREFIXES.target)
     ? targetId(target.channel)
     : null
 
-interface Searching extends Omit<Asking, 'orgId'> {
+interface RouteRequest extends Omit<RouteSubject, 'orgId'> {
   readonly config: Pick<HeartbeatConfig, 'target' | 'session'>
   readonly lastKnown: LastKnown
 }
 
-interface Search {
+interface RouteSearch {
   readonly orgId: OrgId
   readonly now: Instant
-  readonly all: readonly Searching[]
+  readonly all: readonly RouteRequest[]
 }
 
-/** Finds out where the answers of heartbeats could go, with the same few statements however many there are. */
-export async function findHeartbeatRoutes(connection: Connection, search: Search): Promise<readonly FoundRoutes[]> {
-  const { orgId } = search
-  const saved = search.all.flatMap(({ config: { target } }) => savedIn(target) ?? [])
-  const targets = saved.length === 0 ? [] : await loadTargets(connection, { orgId, ids: saved })
-  const isThere = new Set(targets.map(({ id }) => id))
-  const inChannels = await findInChannels(connection, search)
-  const last = await findLast(connection, search)
-  return search.all.map((asking): FoundRoutes => {
-    const { config, lastKnown } = asking
-    const id = savedIn(config.target)
-    if (id !== null) return { routes: { ...NOWHERE, savedTarget: isThere.has(id) ? id : null }, lastKnown }
-    return last.get(asking) ?? { routes: inChannels.get(asking) ?? NOWHERE, lastKnown }
-  })
-}
-
-/** The routes of those whose target is a channel. */
-async function findInChannels(
+/** Finds the possible routes of answers, with a number of statements that does not depend on how many heartbeats. */
+export async function findHeartbeatRoutes(
   connection: Connection,
-  { orgId, all }: Search,
-): Promise<ReadonlyMap<Searching, KnownRoutes>> {
-  const asked = all.flatMap((asking) => {
-    const { target } = asking.config
-    return target.kind === 'channel' && savedIn(target) === null ? [{ asking, name: target.channel }] : []
+  search: RouteSearch,
+): Promise<readonly FoundRoutes[]> {
+  const { orgId } = search
+  const saved = search.all.flatMap(({ config: { target } }) => savedTargetId(target) ?? [])
+  const targets = saved.length === 0 ? [] : await loadTargets(connection, { orgId, ids: saved })
+  const existingIds = new Set(targets.map(({ id }) => id))
+  const inChannels = await findChannelRoutes(connection, search)
+  const last = await findLastRoutes(connection, search)
+  return search.all.map((request): FoundRoutes => {
+    const { config, lastKnown } = request
+    const id = savedTargetId(config.target)
+    if (id !== null) return { routes: { ...NO_ROUTES, savedTarget: existingIds.has(id) ? id : null }, lastKnown }
+    return last.get(request) ?? { routes: inChannels.get(request) ?? NO_ROUTES, lastKnown }
   })
-  if (asked.length === 0) return new Map()
-  const found = await loadChannelsNamed(connection, { orgId, names: asked.map(({ name }) => name) })
+}
+
+/** Finds the routes of heartbeats whose target is a channel. */
+async function findChannelRoutes(
+  connection: Connection,
+  { orgId, all }: RouteSearch,
+): Promise<ReadonlyMap<RouteRequest, KnownRoutes>> {
+  const requests = all.flatMap((request) => {
+    const { target } = request.config
+    return target.kind === 'channel' && savedTargetId(target) === null
+      ? [{ asking: request, name: target.channel }]
+      : []
+  })
+  if (requests.length === 0) return new Map()
+  const found = await loadChannelsNamed(connection, { orgId, names: requests.map(({ name }) => name) })
   const channels = new Map(found.map((channel) => [channel.name, channel]))
-  const wanted = asked.map(({ asking: { agentId }, name }) => ({ agentId, channel: name }))
+  const wanted = requests.map(({ asking: { agentId }, name }) => ({ agentId, channel: name }))
   const chats = await loadLastChats(connection, { orgId, wanted })
   return new Map(
-    asked.map(({ asking, name }, place) => {
+    requests.map(({ asking: request, name }, index) => {
       const channel = channels.get(name)
-      const channelIsOpen = channel !== undefined && channel.enabled && speaks(channel)
+      const channelIsOpen = channel !== undefined && channel.enabled && canSend(channel)
       const channelRecipient = channel?.settings.default_recipient ?? null
-      return [asking, { ...NOWHERE, channelIsOpen, channelRecipient, lastRoute: routeTo(chats[place], null) }]
+      return [request, { ...NO_ROUTES, channelIsOpen, channelRecipient, lastRoute: newerRoute(chats[index], null) }]
     }),
   )
 }
 
-/** A run may be committed a little after the time it carries. */
+/** A run may be committed a little after its `created_at`. */
 const OVERLAP_MS = MINUTE_MS
 
-/** The conversations used last. Runs that an earlier look has seen are not looked at again: an agent may have very many. */
-async function findLast(
+/** Finds the sessions used last. Skips runs that an earlier search has read: an agent may have very many. */
+async function findLastRoutes(
   connection: Connection,
-  { orgId, now, all }: Search,
-): Promise<ReadonlyMap<Searching, FoundRoutes>> {
-  const asked = all.filter(({ config }) => config.target.kind === 'last')
-  if (asked.length === 0) return new Map()
+  { orgId, now, all }: RouteSearch,
+): Promise<ReadonlyMap<RouteRequest, FoundRoutes>> {
+  const requests = all.filter(({ config }) => config.target.kind === 'last')
+  if (requests.length === 0) return new Map()
   const sessions = await loadLastSessions(connection, {
     orgId,
-    wanted: asked.map(({ agentId, config: { session: without }, lastKnown: { lookedUntil } }) => ({
+    wanted: requests.map(({ agentId, config: { session: without }, lastKnown: { lookedUntil } }) => ({
       agentId,
       since: lookedUntil === null ? instant(-Infinity) : later(lookedUntil, -OVERLAP_MS),
       without,
@@ -111,52 +121,52 @@ async function findLast(
   })
   const chats = await loadLastChats(connection, {
     orgId,
-    wanted: asked.map(({ agentId }) => ({ agentId, channel: null })),
+    wanted: requests.map(({ agentId }) => ({ agentId, channel: null })),
   })
   return new Map(
-    asked.map((asking, place) => {
-      const lastKnown = { lastSession: sessions[place] ?? asking.lastKnown.lastSession, lookedUntil: now }
-      const lastRoute = routeTo(chats[place], lastKnown.lastSession)
-      return [asking, { routes: { ...NOWHERE, lastRoute }, lastKnown }]
+    requests.map((request, index) => {
+      const lastKnown = { lastSession: sessions[index] ?? request.lastKnown.lastSession, lookedUntil: now }
+      const lastRoute = newerRoute(chats[index], lastKnown.lastSession)
+      return [request, { routes: { ...NO_ROUTES, lastRoute }, lastKnown }]
     }),
   )
 }
 
-/** The newer of the two. */
-function routeTo(chat: LastChat | undefined, session: HeartbeatRow['lastSession']): ChatRoute | SessionRoute | null {
+/** Chooses the chat or the session, whichever was used last. */
+function newerRoute(chat: LastChat | undefined, session: HeartbeatRow['lastSession']): ChatRoute | SessionRoute | null {
   if (session !== null && (chat === undefined || session.at > chat.at)) return { kind: 'session', session: session.key }
   if (chat === undefined) return null
   return { kind: 'chat', channel: chat.channel, recipient: chat.peer, session: chat.session }
 }
 
-/** An inbound hook only hears. */
-const speaks = ({ kind }: Pick<ChannelRow, 'kind'>): boolean => kind !== 'hook'
+/** Whether a channel can send messages: an inbound hook only receives. */
+const canSend = ({ kind }: Pick<ChannelRow, 'kind'>): boolean => kind !== 'hook'
 
 /**
- * What is wrong with a target that can never be reached. A channel may be made, switched on or given a recipient later:
- * until then the log says that there is no route.
+ * Returns the flaws of a target that can never work. A missing or disabled channel, or one without a recipient, is not
+ * a flaw, because that can be fixed later; until then the log shows `no_route`.
  */
-export async function flawsOfTarget(connection: Connection, asking: Asking): Promise<readonly Flaw[]> {
-  const { orgId } = asking
-  const { target } = asking.config
+export async function targetFlaws(connection: Connection, request: RouteSubject): Promise<readonly Flaw[]> {
+  const { orgId } = request
+  const { target } = request.config
   if (target.kind !== 'channel') return []
   const flaw = (message: string): readonly Flaw[] => [
-    { field: 'target', value: formatHeartbeatTarget(target), message, allowed: FORMS },
+    { field: 'target', value: formatHeartbeatTarget(target), message, allowed: TARGET_FORMS },
   ]
-  const saved = savedIn(target)
+  const saved = savedTargetId(target)
   if (saved !== null) {
     const [found] = await loadTargets(connection, { orgId, ids: [saved] })
-    return found === undefined ? flaw('names a target that is not there') : []
+    return found === undefined ? flaw('is not the id of an existing target') : []
   }
   const channel = await loadChannelNamed(connection, { orgId, name: target.channel })
-  return channel === undefined || speaks(channel)
+  return channel === undefined || canSend(channel)
     ? []
-    : flaw(`names the inbound hook ${target.channel}, through which nothing can be said`)
+    : flaw(`is the inbound hook ${target.channel}, which cannot send`)
 }
 
-const FORMS = 'last, none, the name of a channel, channel:recipient, or the id of a target'
+const TARGET_FORMS = 'last, none, a channel name, channel:recipient, or a target id'
 
-/** The way to a route, as the outbox knows it. Null: nothing is sent. */
+/** Converts a route to a delivery of the outbox. Null: nothing is sent. */
 export function deliveryTo(route: HeartbeatRoute): RunDelivery | null {
   switch (route.kind) {
     case 'none':
@@ -170,8 +180,8 @@ export function deliveryTo(route: HeartbeatRoute): RunDelivery | null {
   }
 }
 
-/** The answer is added to the conversation it goes to, unless the run itself is part of that conversation. */
-export function addingTo(
+/** Adds the answer to the session it is sent to, unless the run itself is part of that session. */
+export function answerSession(
   { session: own }: Pick<HeartbeatConfig, 'session'>,
   route: HeartbeatRoute,
 ): Pick<HeartbeatDelivery['heartbeat'], 'session'> {
@@ -179,7 +189,7 @@ export function addingTo(
   return session === undefined || session === own ? {} : { session }
 }
 
-/** A route as people read it. */
+/** Formats a route for display. */
 export function formatRoute(route: HeartbeatRoute): string {
   switch (route.kind) {
     case 'none':

@@ -1,37 +1,36 @@
 import { z } from 'zod'
-import { BEAT_OUTCOMES } from '../../domain/heartbeat/heartbeat-ending.ts'
-import { DELIVERY_STATES } from '../../core/delivery/delivery-states.ts'
-import { parseActiveHours } from '../../core/heartbeat/active-hours.ts'
+import { RECORDED_HEARTBEAT_OUTCOMES } from '../../domain/heartbeat/heartbeat-ending.ts'
+import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts'
 import {
+  parseActiveHours,
   parseChecklistFile,
   parseChecklistForm,
   parseFilledText,
   parseHeartbeatTarget,
 } from '../../domain/heartbeat/heartbeat-config.ts'
-import { UTC } from '../../core/time/zone.ts'
-import { moment, pageOf, why, whyFields, paging } from '../../api/common.ts'
-import { rule, sessionKeyText, text, whole } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { UTC } from '../../domain/time/zone.ts'
+import { isoTime, pageOf, why, whyFields, paging } from '../../api/common.ts'
+import { named, rule, sessionKeyText, type Shape, text, integerBetween } from '../../api/fields.ts'
 import { probeCounts, probeInput } from '../probes/schema.ts'
 
 const YEAR_SECONDS = 366 * 86_400
-/** Longer ones belong into a file. */
-const MAX_TEXT = 256 * 1024
+/** A longer checklist belongs in a file. */
+const MAX_CHECKLIST_TEXT = 256 * 1024
 
 const checklist = named(
   'Checklist',
   z
     .union([
-      z.strictObject({ text: text(0, MAX_TEXT) }),
+      z.strictObject({ text: text(0, MAX_CHECKLIST_TEXT) }),
       z.strictObject({ file: text(1, 1_000).check(rule(parseChecklistFile)) }),
     ])
     .check(rule(parseChecklistForm)),
-  'What is looked after: words, or a file below `heartbeat.checklist_dir`.',
+  'A checklist: text, or the path of a file below `heartbeat.checklist_dir`.',
 )
 export type ChecklistInput = Shape<typeof checklist>
 
 const timeOfDay = z.string().regex(/^\d{2}:\d{2}$/)
-const interval = whole(1, YEAR_SECONDS)
+const interval = integerBetween(1, YEAR_SECONDS)
 
 const activeHours = z
   .strictObject({
@@ -44,16 +43,16 @@ const activeHours = z
 export const heartbeatInput = named(
   'HeartbeatInput',
   z.strictObject({
-    enabled: z.boolean().nullish().describe('Whether it runs.'),
+    enabled: z.boolean().nullish().describe('Whether the heartbeat is enabled.'),
     interval_seconds: interval.nullish().describe('Interval between heartbeats.'),
-    active_hours: activeHours.nullish().describe('Hours in which it runs.'),
-    prompt: text(1, MAX_TEXT).check(rule(parseFilledText)).nullish().describe('Prompt before the checklist.'),
+    active_hours: activeHours.nullish().describe('Hours of the day in which it runs.'),
+    prompt: text(1, MAX_CHECKLIST_TEXT).check(rule(parseFilledText)).nullish().describe('Prompt before the checklist.'),
     checklist: checklist.nullish().describe('Checklist of the agent.'),
     target: text(1, 600)
       .check(rule(parseHeartbeatTarget))
       .nullish()
-      .describe('Where messages go: `last`, `none`, a channel, `channel:recipient`, or the id of a target.'),
-    ack_max_chars: whole(0, 1_000_000)
+      .describe('Where messages are sent: `last`, `none`, a channel, `channel:recipient`, or a target id.'),
+    ack_max_chars: integerBetween(0, 1_000_000)
       .nullish()
       .describe('Characters beside `HEARTBEAT_OK` that are still an acknowledgement.'),
     session: sessionKeyText.check(rule(parseFilledText)).nullish().describe('Session of its messages.'),
@@ -61,16 +60,16 @@ export const heartbeatInput = named(
       .union([
         z.boolean(),
         z.strictObject({
-          ok_step: whole(1, 1_000_000).optional(),
+          ok_step: integerBetween(1, 1_000_000).optional(),
           max_interval_seconds: interval.optional(),
         }),
       ])
       .nullish()
-      .describe('Whether the interval grows while everything is acknowledged.'),
+      .describe('Whether the interval grows while all heartbeats are acknowledged.'),
     probe: probeInput.nullish().describe('Probe that runs before the agent is woken, after all free checks.'),
   }),
-  'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false. ' +
-    'Switched on without one it takes `<agent>/HEARTBEAT.md` below `heartbeat.checklist_dir`, if that file is there.',
+  'The whole heartbeat: omitted fields take their defaults. Setting a checklist enables it unless `enabled` is ' +
+    'false. Enabled without a checklist, it uses `<agent>/HEARTBEAT.md` below `heartbeat.checklist_dir` if that file exists.',
 )
 export type HeartbeatInput = Shape<typeof heartbeatInput>
 
@@ -91,17 +90,14 @@ export const heartbeat = named(
     probe: probeInput.nullable(),
     probe_counts: probeCounts
       .optional()
-      .describe('How often the probe ran and what it saved. Only of a single heartbeat, once it has run.'),
-    route: z.string().nullable().describe('Where messages would go now. Null: nowhere.'),
-    no_route: z
-      .string()
-      .nullable()
-      .describe('Why messages would go nowhere, and what to do about it. Null: there is a route.'),
-    next_at: moment.nullable().describe('Next check. Null while it is disabled.'),
+      .describe('How often the probe ran and what it saved. Only for a single heartbeat whose probe has run.'),
+    route: z.string().nullable().describe('Where a message would be sent now. Null: no route.'),
+    no_route: z.string().nullable().describe('Why there is no route, and how to fix it. Null: there is a route.'),
+    next_at: isoTime.nullable().describe('Next check. Null while it is disabled.'),
     ok_streak: z.int().describe('Consecutive acknowledgements.'),
     current_interval_seconds: z.int().describe('The interval after adapting to the streak.'),
     version: z.int().describe('0: never set.'),
-    updated_at: moment.nullable(),
+    updated_at: isoTime.nullable(),
   }),
   'The heartbeat of an agent.',
 )
@@ -125,11 +121,11 @@ const heartbeatLogEntry = named(
     id: z.string(),
     agent_id: z.string(),
     kind: z.enum(['planned', 'asked']).describe('`asked`: requested or repeated by a person.'),
-    due_at: moment.nullable(),
-    at: moment,
+    due_at: isoTime.nullable(),
+    at: isoTime,
     looks: z.int().describe('How often it was checked while the agent was busy.'),
-    last_at: moment,
-    outcome: z.enum(BEAT_OUTCOMES),
+    last_at: isoTime,
+    outcome: z.enum(RECORDED_HEARTBEAT_OUTCOMES),
     reason: whyFields.reason,
     sentence: z.string(),
     why,
@@ -138,7 +134,7 @@ const heartbeatLogEntry = named(
     content: z.string().nullable().describe('The message as sent.'),
     delivery_id: z.string().nullable(),
     delivery_status: z.enum(DELIVERY_STATES).nullable(),
-    finished_at: moment.nullable(),
+    finished_at: isoTime.nullable(),
   }),
   'The outcome of one heartbeat.',
 )
@@ -146,7 +142,7 @@ export type HeartbeatLogView = Shape<typeof heartbeatLogEntry>
 
 export const heartbeatLog = pageOf('HeartbeatLog', heartbeatLogEntry)
 
-/** Which entries of the log are wanted. */
+/** The filter of the heartbeat log. */
 export const heartbeatLogFilter = z.strictObject({
   ...paging,
   outcome: z.string().max(200).optional().describe('One or more outcomes, separated by commas.'),

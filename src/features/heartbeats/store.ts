@@ -1,12 +1,12 @@
 import type { AgentId, OrgId, RunId, SessionKey } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { column, columns, type RowOf, table, toTimestamp } from '../../platform/db/table.ts'
 
-const stored = table('heartbeat', {
+const heartbeatRowColumns = table('heartbeat', {
   orgId: column.text<OrgId>(),
   agentId: column.text<AgentId>(),
-  /** As everybody reads them, with every default filled in. */
+  /** In the form of the API, with every default filled in. */
   settings: column.json<Readonly<Record<string, unknown>>>(),
   enabled: column.boolean(),
   dueAt: column.instant<Instant | null>(),
@@ -16,11 +16,11 @@ const stored = table('heartbeat', {
   runId: column.text<RunId | null>(),
   lastSession: column.text<SessionKey | null>(),
   lastSessionAt: column.instant<Instant | null>(),
-  /** Runs up to here were looked at for it. */
+  /** The search for the last session has read runs up to this time. */
   lookedUntil: column.instant<Instant | null>(),
-  /** Heartbeats in a row that failed or had no route. */
+  /** Consecutive heartbeats that failed or had no route. */
   failingStreak: column.int(),
-  /** The alert about them while it is open. */
+  /** The open alert about them. */
   alertId: column.text<string | null>(),
   version: column.int(),
   createdAt: column.instant(),
@@ -28,79 +28,79 @@ const stored = table('heartbeat', {
 })
 
 /** A row of `heartbeat`. */
-export interface HeartbeatRow extends Omit<RowOf<typeof stored>, 'lastSession' | 'lastSessionAt'> {
-  /** The newest conversation outside of channels in which the agent was sent a message. */
+export interface HeartbeatRow extends Omit<RowOf<typeof heartbeatRowColumns>, 'lastSession' | 'lastSessionAt'> {
+  /** The newest session outside of channels in which the agent received a message. */
   readonly lastSession: { readonly key: SessionKey; readonly at: Instant } | null
 }
 
-const heartbeatOf = ({ lastSession, lastSessionAt, ...row }: RowOf<typeof stored>): HeartbeatRow => ({
+const heartbeatOf = ({ lastSession, lastSessionAt, ...row }: RowOf<typeof heartbeatRowColumns>): HeartbeatRow => ({
   ...row,
   lastSession: lastSession === null || lastSessionAt === null ? null : { key: lastSession, at: lastSessionAt },
 })
 
-/** The heartbeats of the agents among the ids that have one. */
+/** Loads the heartbeats of some agents; agents without one are left out. */
 export async function loadHeartbeats(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[] },
+  filter: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[] },
 ): Promise<readonly HeartbeatRow[]> {
   const rows = await connection.query(
-    `select ${stored.list} from heartbeat where org_id = $1 and agent_id = any($2::text[])`,
-    [wanted.orgId, wanted.agentIds],
+    `select ${heartbeatRowColumns.list} from heartbeat where org_id = $1 and agent_id = any($2::text[])`,
+    [filter.orgId, filter.agentIds],
   )
-  return stored.read(rows).map(heartbeatOf)
+  return heartbeatRowColumns.read(rows).map(heartbeatOf)
 }
 
-/** The heartbeats of the org that are switched on. */
+/** Loads the enabled heartbeats of an org. */
 export async function loadEnabledHeartbeats(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly limit: number },
+  filter: { readonly orgId: OrgId; readonly limit: number },
 ): Promise<readonly HeartbeatRow[]> {
   const rows = await connection.query(
-    `select ${stored.list} from heartbeat where org_id = $1 and enabled order by agent_id limit $2`,
-    [wanted.orgId, wanted.limit],
+    `select ${heartbeatRowColumns.list} from heartbeat where org_id = $1 and enabled order by agent_id limit $2`,
+    [filter.orgId, filter.limit],
   )
-  return stored.read(rows).map(heartbeatOf)
+  return heartbeatRowColumns.read(rows).map(heartbeatOf)
 }
 
-/** Heartbeats whose moment has come, longest overdue first, of all orgs but some. */
+/** Loads due heartbeats, longest overdue first, without those of the orgs in `except`. */
 export async function loadDueHeartbeats(
   connection: Connection,
   due: { readonly now: Instant; readonly limit: number; readonly except: readonly OrgId[] },
 ): Promise<readonly HeartbeatRow[]> {
   const rows = await connection.query(
-    `select ${stored.list} from heartbeat h
+    `select ${heartbeatRowColumns.list} from heartbeat h
       where next_at <= $1::timestamptz and exists (select 1 from org o where o.id = h.org_id and o.deleted_at is null)
         and org_id <> all($3::text[])
       order by next_at limit $2`,
     [toTimestamp(due.now), due.limit, due.except],
   )
-  return stored.read(rows).map(heartbeatOf)
+  return heartbeatRowColumns.read(rows).map(heartbeatOf)
 }
 
-const next = columns({ nextAt: column.instant() })
+const nextColumns = columns({ nextAt: column.instant() })
 
-/** The earliest moment after this one at which anybody has to look. */
+/** Loads the earliest time after `after` at which a heartbeat is due. */
 export async function loadNextHeartbeat(connection: Connection, after: Instant): Promise<Instant | null> {
   const rows = await connection.query(
-    `select ${next.list} from heartbeat where next_at > $1::timestamptz order by next_at limit 1`,
+    `select ${nextColumns.list} from heartbeat where next_at > $1::timestamptz order by next_at limit 1`,
     [toTimestamp(after)],
   )
-  return next.first(rows)?.nextAt ?? null
+  return nextColumns.first(rows)?.nextAt ?? null
 }
 
-const PUT = stored.omit('runId', 'lastSession', 'lastSessionAt', 'lookedUntil', 'version')
-const EDITED = PUT.omit('orgId', 'agentId', 'createdAt')
+const WRITTEN_COLUMNS = heartbeatRowColumns.omit('runId', 'lastSession', 'lastSessionAt', 'lookedUntil', 'version')
+const EDITED = WRITTEN_COLUMNS.omit('orgId', 'agentId', 'createdAt')
 
-/** Writes what somebody has set, one version on; the first time it is made. */
-export function putHeartbeat(tx: Transaction, row: HeartbeatRow): void {
+/** Creates a heartbeat, or updates its settings and increments its version. */
+export function upsertHeartbeat(tx: Transaction, row: HeartbeatRow): void {
   tx.send(
-    `${PUT.insert} on conflict (org_id, agent_id) do update set ${EDITED.assignedFrom('excluded')},
+    `${WRITTEN_COLUMNS.insert} on conflict (org_id, agent_id) do update set ${EDITED.assignedFrom('excluded')},
        version = heartbeat.version + 1`,
-    PUT.values(row),
+    WRITTEN_COLUMNS.values(row),
   )
 }
 
-const STANDING = stored.pick(
+const PROGRESS_COLUMNS = heartbeatRowColumns.pick(
   'agentId',
   'dueAt',
   'nextAt',
@@ -114,14 +114,14 @@ const STANDING = stored.pick(
   'alertId',
 )
 
-/** Where heartbeats stand after they were looked at. What a person has set stays. */
-export function saveHeartbeats(tx: Transaction, org: OrgId, rows: readonly HeartbeatRow[]): void {
+/** Writes the progress of heartbeats, without their settings. */
+export function saveHeartbeatProgress(tx: Transaction, org: OrgId, rows: readonly HeartbeatRow[]): void {
   tx.send(
-    `update heartbeat h set ${STANDING.assignedFrom('i')} from unnest(${STANDING.arrays(2)}) as i (${STANDING.names})
+    `update heartbeat h set ${PROGRESS_COLUMNS.assignedFrom('i')} from unnest(${PROGRESS_COLUMNS.arrays(2)}) as i (${PROGRESS_COLUMNS.names})
      where h.org_id = $1 and h.agent_id = i.agent_id`,
     [
       org,
-      ...STANDING.lists(
+      ...PROGRESS_COLUMNS.lists(
         rows.map(({ lastSession, ...row }) => ({
           ...row,
           lastSession: lastSession?.key ?? null,

@@ -6,74 +6,76 @@ import { namesOf, valuesOf, withFields } from '../../cli/remote/fields.ts'
 import { readText } from '../../cli/remote/files.ts'
 import { optionsOf } from '../../cli/remote/schema-options.ts'
 import { printJson } from '../../cli/remote/show.ts'
-import { commandOf, remote, type Desk, type Talk } from '../../cli/remote/talk.ts'
-import { UsageError } from '../../cli/remote/usage.ts'
+import { commandOf, type CliContext, remote, type CliCall, UsageError } from '../../cli/remote/call.ts'
 import { EXIT, type ExitCode, type Terminal } from '../../cli/terminal.ts'
 
 const FLAGS = { text: null, target_id: '--deliver-to <id>' }
-const FIELDS = optionsOf(importInput, FLAGS)
+const IMPORT_FIELDS = optionsOf(importInput, FLAGS)
 const CRONTAB_FIELDS = optionsOf(crontabInput, FLAGS)
 
-/** `escapement import …`: schedules from the files of other schedulers. */
-export function addImport(group: Command, desk: Desk): void {
+/** `escapement import …`: imports schedules from files of other schedulers. */
+export function addImport(group: Command, cli: CliContext): void {
   const crontab = commandOf(group, 'crontab <file>', 'import a crontab; - reads stdin')
-  remote(desk, withFields(crontab, CRONTAB_FIELDS), {
+  remote(cli, withFields(crontab, CRONTAB_FIELDS), {
     names: namesOf(CRONTAB_FIELDS),
-    work: async (talk, [file = ''], options) => {
-      const text = await contentOf(talk.terminal, file)
+    work: async (call, [file = ''], options) => {
+      const text = await readContent(call.terminal, file)
       return showReport(
-        talk,
-        await talk.client.import.crontab({ text, ...valuesOf(CRONTAB_FIELDS, options, talk.now) }),
+        call,
+        await call.client.import.crontab({ text, ...valuesOf(CRONTAB_FIELDS, options, call.now) }),
       )
     },
   })
-  const openclaw = commandOf(group, 'openclaw <file>', 'import cron/jobs.json of OpenClaw; - reads stdin')
-  remote(desk, withFields(openclaw, FIELDS), {
-    names: namesOf(FIELDS),
-    work: async (talk, [file = ''], options) => {
-      const text = await contentOf(talk.terminal, file)
-      return showReport(talk, await talk.client.import.openclaw({ text, ...valuesOf(FIELDS, options, talk.now) }))
+  const openclaw = commandOf(group, 'openclaw <file>', 'import cron/jobs.json from OpenClaw; - reads stdin')
+  remote(cli, withFields(openclaw, IMPORT_FIELDS), {
+    names: namesOf(IMPORT_FIELDS),
+    work: async (call, [file = ''], options) => {
+      const text = await readContent(call.terminal, file)
+      return showReport(
+        call,
+        await call.client.import.openclaw({ text, ...valuesOf(IMPORT_FIELDS, options, call.now) }),
+      )
     },
   })
 }
 
-async function contentOf(terminal: Terminal, file: string): Promise<string> {
+async function readContent(terminal: Terminal, file: string): Promise<string> {
   const content = await readText(terminal, file)
   if (content.trim() === '') throw new UsageError(`${file} is empty`)
   return content
 }
 
-/** What each outcome is called while it is only planned, and once it is done. */
-const WORDS: Readonly<Record<ImportOutcome, string>> = {
+/** The label of each outcome. */
+const OUTCOME_LABELS: Readonly<Record<ImportOutcome, string>> = {
   new: 'new',
   changed: 'changed',
   unchanged: 'unchanged',
   refused: 'refused',
-  taken: 'taken over',
-  left_out: 'left out',
+  taken: 'applied',
+  left_out: 'ignored',
 }
 
 const paintOutcome = (style: Style, outcome: ImportOutcome): string => {
-  const word = WORDS[outcome].padEnd(10)
+  const word = OUTCOME_LABELS[outcome].padEnd(10)
   if (outcome === 'new' || outcome === 'changed') return style.green(word)
   if (outcome === 'refused') return style.red(word)
   return outcome === 'left_out' ? style.yellow(word) : style.dim(word)
 }
 
-/** The report line by line. What was refused makes the exit code 1, so that a script notices. */
-async function showReport(talk: Talk, report: ImportReport): Promise<ExitCode> {
+/** Prints the report. A refused line makes the exit code 1, for scripts. */
+async function showReport(call: CliCall, report: ImportReport): Promise<ExitCode> {
   const code = report.counts.refused > 0 ? EXIT.refused : EXIT.ok
-  if (talk.json) {
-    await printJson(talk, report)
+  if (call.json) {
+    await printJson(call, report)
     return code
   }
-  const lines = report.lines.flatMap((line) => lineText(talk.style, line))
-  const counts = (Object.keys(WORDS) as ImportOutcome[])
+  const lines = report.lines.flatMap((line) => lineText(call.style, line))
+  const counts = (Object.keys(OUTCOME_LABELS) as ImportOutcome[])
     .filter((outcome) => report.counts[outcome] > 0)
-    .map((outcome) => `${report.counts[outcome]} ${WORDS[outcome]}`)
-  const end = report.plan ? 'This is a plan: nothing was changed.' : 'Done.'
-  await talk.print(
-    [...lines, ...(lines.length === 0 ? [] : ['']), `${counts.join(', ') || 'Nothing in it'}. ${end}`, ''].join('\n'),
+    .map((outcome) => `${report.counts[outcome]} ${OUTCOME_LABELS[outcome]}`)
+  const end = report.plan ? 'Dry run: nothing was changed.' : 'Done.'
+  await call.print(
+    [...lines, ...(lines.length === 0 ? [] : ['']), `${counts.join(', ') || 'No entries'}. ${end}`, ''].join('\n'),
   )
   return code
 }

@@ -1,28 +1,28 @@
 import type { ImportInput, ImportReport } from './schema.ts'
 import { invalid } from '../../api/refusals.ts'
-import type { ScheduleInput } from '../../contract/schedule.ts'
-import { readClawJobs, type PlannedClawJob } from '../../domain/import/openclaw.ts'
+import type { ScheduleInput } from '../schedules/schema.ts'
+import { parseClawJobs, type PlannedClawJob } from '../../domain/import/openclaw.ts'
 import { agentId, type OrgId } from '../../domain/ids.ts'
 import { loadAgents } from '../agents/store.ts'
-import { listTargets, type TargetRow } from '../../store/targets.ts'
-import type { Caller } from '../../service/caller.ts'
-import type { Ports } from '../../service/ports.ts'
-import { zoneFor } from '../../service/schedule-words.ts'
-import { carry, judgeImport, type Unwanted, type Wanted } from './service.ts'
+import { listTargets, type TargetRow } from '../targets/store.ts'
+import type { Caller } from '../access/caller.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { zoneOrOrgDefault } from '../schedules/preview.ts'
+import { runImport, checkImport, type SkippedLine, type ImportItem } from './service.ts'
 
-/** Takes over a jobs file of OpenClaw, or says what would become of it. */
+/** Imports a jobs file of OpenClaw, or returns the plan. */
 export async function importClawJobs(ports: Ports, caller: Caller, input: ImportInput): Promise<ImportReport> {
-  await judgeImport(ports, caller, input)
-  const zone = await zoneFor(ports, caller.orgId, input.timezone)
-  const jobs = readClawJobs(input.text)
+  await checkImport(ports, caller, input)
+  const zone = await zoneOrOrgDefault(ports, caller.orgId, input.timezone)
+  const jobs = parseClawJobs(input.text)
   if (typeof jobs === 'string') throw invalid([{ field: 'text', value: undefined, message: jobs }])
   const planned = jobs.flatMap((job) => ('refused' in job ? [] : [job]))
-  const asked: Asked = {
+  const context: ClawContext = {
     ...{ input, zone: zone.name, now: ports.clock.now() },
     agents: await knownAgents(ports, caller.orgId, planned),
-    targets: await listTargets(ports.database, { orgId: caller.orgId, after: null, limit: MOST_TARGETS }),
+    targets: await listTargets(ports.database, { orgId: caller.orgId, after: null, limit: MAX_TARGETS }),
   }
-  const refused: readonly Unwanted[] = jobs.flatMap((job) =>
+  const refused: readonly SkippedLine[] = jobs.flatMap((job) =>
     'refused' in job
       ? [
           {
@@ -36,18 +36,18 @@ export async function importClawJobs(ports: Ports, caller: Caller, input: Import
         ]
       : [],
   )
-  const seen = planned.map((job) => wantedOf(job, planned, asked))
-  return carry(ports, caller, {
+  const seen = planned.map((job) => clawItem(job, planned, context))
+  return runImport(ports, caller, {
     ...{ source: 'openclaw', plan: input.plan === true, zone },
     wanted: seen.flatMap((one) => ('identity' in one ? [one] : [])),
     others: [...refused, ...seen.flatMap((one) => ('identity' in one ? [] : [one]))],
   })
 }
 
-/** An org has a handful; the first ones are enough to look an address up. */
-const MOST_TARGETS = 200
+/** The maximum number of targets searched for a URL; orgs have few. */
+const MAX_TARGETS = 200
 
-interface Asked {
+interface ClawContext {
   readonly input: ImportInput
   readonly zone: string
   readonly now: number
@@ -64,64 +64,64 @@ async function knownAgents(
   return new Set((await loadAgents(database, { orgId, ids })).map(({ id }) => id))
 }
 
-function wantedOf(job: PlannedClawJob, all: readonly PlannedClawJob[], asked: Asked): Wanted | Unwanted {
+function clawItem(job: PlannedClawJob, all: readonly PlannedClawJob[], context: ClawContext): ImportItem | SkippedLine {
   const { line, text, name, identity, description } = job
-  const refuse = (note: string): Unwanted => ({ line, text, name, column: null, outcome: 'refused', notes: [note] })
+  const refuse = (note: string): SkippedLine => ({ line, text, name, column: null, outcome: 'refused', notes: [note] })
   const first = all.find((other) => other.identity === identity)
   if (first !== undefined && first !== job) return refuse(`has the id of job ${first.line}`)
   const { at } = job.fields
-  if (typeof at === 'string' && Date.parse(at) <= asked.now)
-    return { ...refuse(`its moment ${at} has passed`), outcome: 'left_out' }
-  const agent = agentOf(job, asked)
-  const delivery = deliveryOf(job, asked)
-  const zone = zoneOf(job, asked)
+  if (typeof at === 'string' && Date.parse(at) <= context.now)
+    return { ...refuse(`its time ${at} has passed`), outcome: 'left_out' }
+  const agent = clawAgentOf(job, context)
+  const delivery = clawDeliveryOf(job, context)
+  const zone = clawZoneOf(job, context)
   const fields: ScheduleInput = { ...job.fields, ...zone.fields, ...agent.fields, ...delivery.fields }
   return {
     ...{ line, text, column: null, name: name.slice(0, 200), description, identity, fields, agent: null },
-    ...{ enabled: job.enabled && asked.input.disabled !== true },
+    ...{ enabled: job.enabled && context.input.disabled !== true },
     notes: [
       ...job.notes,
       ...zone.notes,
       ...agent.notes,
       ...delivery.notes,
-      ...(job.enabled ? [] : ['is off there, and off here']),
+      ...(job.enabled ? [] : ['is disabled in the file, and imported disabled']),
     ],
   }
 }
 
-interface Decided {
+interface FieldsAndNotes {
   readonly fields: ScheduleInput
   readonly notes: readonly string[]
 }
 
-function zoneOf({ fields }: PlannedClawJob, { zone, input }: Asked): Decided {
+function clawZoneOf({ fields }: PlannedClawJob, { zone, input }: ClawContext): FieldsAndNotes {
   if (fields['cron'] === undefined || fields['timezone'] !== undefined) return { fields: {}, notes: [] }
   const given = input.timezone === undefined || input.timezone === null
   const notes = given
-    ? [`read in ${zone}, the zone of the org: the job names none, and OpenClaw takes that of its machine`]
+    ? [`interpreted in ${zone}, the org's time zone, because the job sets none; OpenClaw uses that of its machine`]
     : []
   return { fields: { timezone: zone }, notes }
 }
 
-function agentOf({ agent }: PlannedClawJob, { input, agents }: Asked): Decided {
+function clawAgentOf({ agent }: PlannedClawJob, { input, agents }: ClawContext): FieldsAndNotes {
   if (input.agent_id !== undefined && input.agent_id !== null)
     return { fields: { agent_id: input.agent_id }, notes: [] }
   if (agent === null) return { fields: {}, notes: [] }
   if (agents.has(agent)) return { fields: { agent_id: agent }, notes: [] }
   return {
     fields: {},
-    notes: [`there is no agent ${agent} here: the default agent of the org does it (--agent names another)`],
+    notes: [`there is no agent ${agent}, so the default agent of the org is used; choose another with --agent`],
   }
 }
 
-/** A target that is named is for everything that was delivered there; an address is looked up among the targets. */
-function deliveryOf({ delivery }: PlannedClawJob, { input, targets }: Asked): Decided {
+/** A given target gets all results; otherwise the target with the same URL is used. */
+function clawDeliveryOf({ delivery }: PlannedClawJob, { input, targets }: ClawContext): FieldsAndNotes {
   if (delivery === null) return { fields: {}, notes: [] }
   if (input.target_id !== undefined && input.target_id !== null)
     return { fields: { delivery: { target_id: input.target_id } }, notes: [] }
-  const place = 'url' in delivery ? delivery.url : delivery.place
-  const known = 'url' in delivery ? targets.find(({ url }) => url === delivery.url) : undefined
-  if (known !== undefined) return { fields: { delivery: { target_id: known.id } }, notes: [] }
-  const what = `the delivery to ${place} is not carried over: make a target for it and import again with --deliver-to`
+  const recipient = 'url' in delivery ? delivery.url : delivery.place
+  const matching = 'url' in delivery ? targets.find(({ url }) => url === delivery.url) : undefined
+  if (matching !== undefined) return { fields: { delivery: { target_id: matching.id } }, notes: [] }
+  const what = `the delivery to ${recipient} is not imported; create a target for it and import again with --deliver-to`
   return { fields: {}, notes: [what] }
 }

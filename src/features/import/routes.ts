@@ -1,24 +1,24 @@
 import { crontabInput, importInput, importReport } from './schema.ts'
-import { words, wordsInput } from '../../contract/words.ts'
+import { words, wordsInput } from '../schedules/views-schema.ts'
 import { importCrontab } from './crontab.ts'
 import { importClawJobs } from './openclaw.ts'
-import { parseWords } from '../../service/schedule-words.ts'
+import { parseTimeWords } from '../schedules/preview.ts'
 import { operation } from '../../operations/handler.ts'
 
-/** Schedules from elsewhere: from a sentence, and from the files of other schedulers. */
+/** The API that creates schedules from text and from the files of other schedulers. */
 export const importOperations = {
   'schedules.parse': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/parse', tag: 'schedules', permission: 'schedules:read' },
-    rails: 'free',
+    restrictedAccess: 'free',
     summary: 'Parse a schedule from natural language',
     description:
-      'English or Chinese, by a fixed grammar. The answer has the fields of a schedule, their meaning as a ' +
+      'English or Chinese, by a fixed grammar. The response has the fields of a schedule, their meaning as a ' +
       'sentence and as dates, and a note for every assumption. Text that is not understood is refused with its ' +
       'position.',
     body: wordsInput,
     answers: { 200: words },
     examples: { body: { text: 'every weekday at 9 in Berlin' } },
-  }).by(({ ports, caller, body }) => parseWords(ports, caller, body)),
+  }).by(({ ports, caller, body }) => parseTimeWords(ports, caller, body)),
   'import.crontab': operation({
     ...{ method: 'POST', path: '/api/v1/import/crontab', tag: 'import', permission: 'schedules:write' },
     summary: 'Import a crontab as schedules',

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { moment } from '../../api/common.ts'
-import { text } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
-/** What becomes of a line of a file that is imported. */
+import { isoTime } from '../../api/common.ts'
+import { named, type Shape, text } from '../../api/fields.ts'
+/** The outcome of a line of an imported file. */
 export const IMPORT_OUTCOMES = ['new', 'changed', 'unchanged', 'refused', 'taken', 'left_out'] as const
 
 export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number]
@@ -49,7 +48,7 @@ const importedLine = named(
     schedule_id: z.string().nullable().describe('Null: not created yet.'),
     agent_id: z.string().nullable(),
     sentence: z.string().nullable(),
-    next_run_at: moment.nullable(),
+    next_run_at: isoTime.nullable(),
     notes: z.array(z.string()).describe('What was not imported and why; of a refusal, what to do.'),
   }),
   'A line or job, and its outcome.',

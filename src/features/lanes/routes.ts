@@ -2,28 +2,28 @@ import { z } from 'zod'
 import { lane, lanePage, laneSize, type LaneView } from './schema.ts'
 import { OPERATOR_ORG } from '../../domain/access/access.ts'
 import type { OrgId } from '../../domain/ids.ts'
-import { setLane } from '../../service/lanes.ts'
+import { setLane } from './service.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { operation } from '../../operations/handler.ts'
 
-/** The operator sees everybody's work, others their own. */
-const seenBy = (orgId: OrgId): OrgId | null => (orgId === OPERATOR_ORG ? null : orgId)
+/** The org whose work the caller sees: the operator sees all orgs (null). */
+const visibleOrg = (orgId: OrgId): OrgId | null => (orgId === OPERATOR_ORG ? null : orgId)
 
-/** A lane of which this node knows nothing yet. */
-const UNUSED = { active: 0, pending: 0, max_per_org: null, largest_org: null }
+/** A lane that this node does not have yet. */
+const UNUSED_LANE = { active: 0, pending: 0, max_per_org: null, largest_org: null }
 
-/** Shows a lane that was just set: other nodes follow within a second, this one has it when the answer arrives. */
-export async function takeLane(
+/** Applies a lane size on this node before the response; other nodes apply it within a second. */
+export async function applyLane(
   ctx: Pick<OperationContext, 'config' | 'work'>,
   orgId: OrgId,
   { name, concurrency }: Pick<LaneView, 'name' | 'concurrency'>,
 ): Promise<LaneView> {
   await ctx.config.refresh()
-  const shown = ctx.work.lanes(seenBy(orgId)).find((lane) => lane.name === name)
-  return { ...(shown ?? UNUSED), name, concurrency }
+  const shown = ctx.work.lanes(visibleOrg(orgId)).find((lane) => lane.name === name)
+  return { ...(shown ?? UNUSED_LANE), name, concurrency }
 }
 
-/** Named pools of execution slots. */
+/** Operations on lanes: named pools of execution slots. */
 export const laneOperations = {
   'lanes.list': operation({
     ...{ method: 'GET', path: '/api/v1/lanes', tag: 'lanes', permission: 'runs:read' },
@@ -41,7 +41,7 @@ export const laneOperations = {
         next_cursor: null,
       },
     },
-  }).by(({ ctx, caller }) => ({ items: ctx.work.lanes(seenBy(caller.orgId)), next_cursor: null })),
+  }).by(({ ctx, caller }) => ({ items: ctx.work.lanes(visibleOrg(caller.orgId)), next_cursor: null })),
   'lanes.set': operation({
     ...{ method: 'PUT', path: '/api/v1/lanes/:name', tag: 'lanes', permission: 'admin:*', operatorOnly: true },
     summary: 'Set the size of a lane on every node',
@@ -53,6 +53,6 @@ export const laneOperations = {
     examples: { body: { concurrency: 50 } },
   }).by(async ({ ctx, ports, caller, params, body }) => {
     const set = await setLane(ports, caller, { name: params.name, concurrency: body.concurrency })
-    return takeLane(ctx, caller.orgId, set)
+    return applyLane(ctx, caller.orgId, set)
   }),
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { id, pageOf } from '../../api/common.ts'
-import { MOST_SLOTS } from '../../platform/config/engine-keys.ts'
-import { whole } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { MAX_LANE_SLOTS } from '../../platform/config/engine-keys.ts'
+import { named, type Shape, integerBetween } from '../../api/fields.ts'
 
 export const lane = named(
   'Lane',
@@ -30,5 +29,5 @@ export type LaneView = Shape<typeof lane>
 
 export const lanePage = pageOf('LanePage', lane)
 
-/** The size of a lane on every node; nothing can run in a lane of size 0, so that is refused. */
-export const laneSize = named('LaneSize', z.strictObject({ concurrency: whole(1, MOST_SLOTS) }))
+/** The size of a lane on every node. 0 is refused, because no run could start in the lane. */
+export const laneSize = named('LaneSize', z.strictObject({ concurrency: integerBetween(1, MAX_LANE_SLOTS) }))

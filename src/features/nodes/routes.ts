@@ -1,8 +1,8 @@
 import { nodePage } from './schema.ts'
-import { findNodes } from '../../service/nodes.ts'
+import { findNodes } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 
-/** The server processes of the deployment. */
+/** Operations on nodes, the server processes of the deployment. */
 export const nodeOperations = {
   'nodes.list': operation({
     ...{ method: 'GET', path: '/api/v1/nodes', tag: 'nodes', permission: 'admin:*', operatorOnly: true },

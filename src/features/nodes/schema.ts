@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import { moment, pageOf } from '../../api/common.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { isoTime, pageOf } from '../../api/common.ts'
+import { named, type Shape } from '../../api/fields.ts'
 
 const node = named(
   'Node',
   z.strictObject({
     id: z.string(),
-    started_at: moment,
-    lease_until: moment,
+    started_at: isoTime,
+    lease_until: isoTime,
     alive: z.boolean(),
     draining: z.boolean(),
     executors: z.array(z.string()).describe('Executor kinds it can run.'),
-    scanned_at: moment.nullable().describe('When it last looked for due work. Null: unknown.'),
+    scanned_at: isoTime.nullable().describe('When it last scanned for due work. Null: unknown.'),
   }),
   'A server process.',
 )
@@ -19,7 +19,7 @@ export type NodeView = Shape<typeof node>
 
 export const nodePage = pageOf('NodePage', node)
 
-/** The process lives; nothing more is said. */
+/** The response of the liveness check. */
 export const alive = named('Alive', z.strictObject({ status: z.literal('ok') }))
 
 export const health = named(
@@ -27,8 +27,8 @@ export const health = named(
   z.strictObject({
     ready: z.boolean(),
     database: z.enum(['up', 'away']),
-    away_since: moment.nullable().describe('Since when the database is unreachable. Null while it is up.'),
-    engine: z.enum(['up', 'stalled']).describe('Whether it keeps looking for due work.'),
+    away_since: isoTime.nullable().describe('Since when the database is unreachable. Null while it is up.'),
+    engine: z.enum(['up', 'stalled']).describe('Whether it keeps scanning for due work.'),
     draining: z.boolean(),
     node_id: z.string(),
   }),
@@ -38,8 +38,8 @@ export type Health = Shape<typeof health>
 
 export const version = named('Version', z.strictObject({ name: z.literal('escapement'), version: z.string() }))
 
-/** The document that describes this API. */
+/** The OpenAPI document of this API. */
 export const openApiDocument = z.looseObject({ openapi: z.string() })
 
-/** The schema of the files that can be applied. */
+/** The JSON Schema of schedules as code. */
 export const fileSchema = z.looseObject({ $schema: z.string() })

@@ -1,4 +1,4 @@
-import { asCodeSchema } from '../../contract/as-code-schema.ts'
+import { asCodeSchema } from '../as-code/schema.ts'
 import { alive, fileSchema, health, openApiDocument, version } from '../nodes/schema.ts'
 import { openApiOf } from '../../operations/openapi.ts'
 import { answer, operation } from '../../operations/handler.ts'
@@ -6,7 +6,7 @@ import { answer, operation } from '../../operations/handler.ts'
 let document: ReturnType<typeof openApiOf> | null = null
 let schema: ReturnType<typeof asCodeSchema> | null = null
 
-/** How the process is, and what it speaks. */
+/** Operations on the server process: its health, its version and the documents that describe it. */
 export const probeOperations = {
   'probes.health': operation({
     ...{ method: 'GET', path: '/health', tag: 'probes', permission: 'none' },
@@ -35,7 +35,7 @@ export const probeOperations = {
     summary: 'Get this API as an OpenAPI 3.1 document',
     answers: { 200: openApiDocument },
   }).by(
-    // It never changes while the program runs, and making it takes a while.
+    // It never changes while the process runs, and creating it takes a while.
     ({ ctx }) => (document ??= openApiOf(ctx.operations, ctx.version)),
   ),
   'probes.fileSchema': operation({

@@ -1,22 +1,21 @@
 import { z } from 'zod'
 import {
-  DEFAULT_TIMEOUT_SECONDS,
+  DEFAULT_PROBE_TIMEOUT_SECONDS,
   MAX_ARGS,
   MAX_BODY_LENGTH,
   MAX_URL_LENGTH,
-  MAX_WORD_LENGTH,
-  MOST_TIMEOUT_SECONDS,
+  MAX_PROBE_TEXT_LENGTH,
+  MAX_PROBE_TIMEOUT_SECONDS,
   ON_ERRORS,
-  parseSentProbe,
+  parseProbeInput,
   PROBE_KINDS,
   PROBE_METHODS,
 } from '../../domain/probe/probe.ts'
-import { PROBE_ANSWERS } from '../../core/probe/verdict.ts'
-import { anyJson, moment } from '../../api/common.ts'
-import { rule, text, whole } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { PROBE_ANSWERS } from '../../domain/probe/verdict.ts'
+import { anyJson, isoTime } from '../../api/common.ts'
+import { named, rule, type Shape, text, integerBetween } from '../../api/fields.ts'
 
-const path = z.string().min(1).max(MAX_WORD_LENGTH)
+const path = z.string().min(1).max(MAX_PROBE_TEXT_LENGTH)
 
 export const probeInput = named(
   'Probe',
@@ -25,10 +24,10 @@ export const probeInput = named(
       kind: z.enum(PROBE_KINDS),
       url: z.string().min(1).max(MAX_URL_LENGTH).nullish().describe('`http`: the URL to request.'),
       method: z.enum(PROBE_METHODS).nullish(),
-      headers: z.record(z.string(), z.string().max(MAX_WORD_LENGTH)).nullish(),
+      headers: z.record(z.string(), z.string().max(MAX_PROBE_TEXT_LENGTH)).nullish(),
       body: z.string().max(MAX_BODY_LENGTH).nullish(),
       program: path.nullish().describe('`command`: the program to start, one of those the operator allows.'),
-      args: z.array(z.string().max(MAX_WORD_LENGTH)).max(MAX_ARGS).nullish(),
+      args: z.array(z.string().max(MAX_PROBE_TEXT_LENGTH)).max(MAX_ARGS).nullish(),
       directory: path.nullish(),
       of: z
         .strictObject({
@@ -36,7 +35,7 @@ export const probeInput = named(
           session: z.string().min(1).max(512).optional(),
         })
         .nullish()
-        .describe('`state`: of which schedule or session. Default: this schedule.'),
+        .describe('`state`: the schedule or session to read. Default: this schedule.'),
       when: anyJson.optional().describe('Condition on the answer: `{path, op, value}`, `{all}`, `{any}` or `{not}`.'),
       changed: z
         .union([z.boolean(), z.string()])
@@ -46,13 +45,13 @@ export const probeInput = named(
         .enum(ON_ERRORS)
         .nullish()
         .describe('If the probe fails: `run` (default) wakes the agent, `fail` ends the attempt.'),
-      timeout_seconds: whole(1, MOST_TIMEOUT_SECONDS).nullish(),
+      timeout_seconds: integerBetween(1, MAX_PROBE_TIMEOUT_SECONDS).nullish(),
     })
-    .check(rule(parseSentProbe)),
-  'What is asked before the agent is woken: `http` (`url`, `method`, `headers`, `body`), `command` (`program`, `args`, ' +
-    '`directory`, where the operator lists it) or `state` (`of`). `when` is a condition on the answer: `{path, op, value}`, ' +
-    '`{all: […]}`, `{any: […]}` or `{not: …}`. `changed` lets only what has changed wake the agent. ' +
-    `It is given ${DEFAULT_TIMEOUT_SECONDS} seconds unless \`timeout_seconds\` says otherwise.`,
+    .check(rule(parseProbeInput)),
+  'A check before the agent is woken: `http` (`url`, `method`, `headers`, `body`), `command` (`program`, `args`, ' +
+    '`directory`; a program the operator allows) or `state` (`of`). `when` is a condition on the answer: ' +
+    '`{path, op, value}`, `{all: […]}`, `{any: […]}` or `{not: …}`. With `changed`, only a changed answer wakes the ' +
+    `agent. \`timeout_seconds\` defaults to ${DEFAULT_PROBE_TIMEOUT_SECONDS}.`,
 )
 export type ProbeInput = Shape<typeof probeInput>
 
@@ -71,9 +70,9 @@ export const probeTry = named(
   z.strictObject({
     answer: z.enum(PROBE_ANSWERS),
     wakes: z.boolean().describe('Whether the agent would be woken.'),
-    probe: z.string().describe('The probe in words.'),
-    asked: z.string().describe('The question in a few words.'),
-    sentence: z.string().describe('The result in words.'),
+    probe: z.string().describe('A description of the probe.'),
+    asked: z.string().describe('A short description of what the probe checks.'),
+    sentence: z.string().describe('A description of the result.'),
     seen: z.string().describe('The answer, truncated.'),
     duration_ms: z.int(),
   }),
@@ -85,11 +84,11 @@ export const probeCounts = named(
   'ProbeCounts',
   z.strictObject({
     asked: z.int(),
-    saved: z.int().describe('How often it said no, so that the agent was not woken.'),
+    saved: z.int().describe('How often the answer was no, so that the agent was not woken.'),
     errors: z.int(),
     last_answer: z.enum(PROBE_ANSWERS),
     last_sentence: z.string(),
-    last_at: moment,
+    last_at: isoTime,
     last_run_id: z.string(),
     saved_tokens: z
       .number()
@@ -105,7 +104,7 @@ export const probeAnswer = named(
   'ProbeAnswer',
   z.strictObject({
     answer: z.enum(PROBE_ANSWERS),
-    at: moment,
+    at: isoTime,
     asked: z.string(),
     sentence: z.string(),
     seen: z.string(),

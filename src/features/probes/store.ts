@@ -1,11 +1,10 @@
 import type { OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { ProbeRecord } from '../../core/probe/asked.ts'
-import type { ProbeAnswer } from '../../core/probe/verdict.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { ProbeAnswer, ProbeRecord } from '../../domain/probe/verdict.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { column, columns, type RowOf, table, timestampOrNull, toTimestamp } from '../../platform/db/table.ts'
 
-const probes = columns({
+const probeColumns = columns({
   subject: column.text(),
   asked: column.bigint(),
   saved: column.bigint(),
@@ -16,10 +15,10 @@ const probes = columns({
   lastRunId: column.text<RunId>(),
 })
 
-/** A row of `probe`: how often was asked, and what was seen last. */
-export type ProbeRow = RowOf<typeof probes>
+/** A row of `probe`: how often a probe ran, and its last result. */
+export type ProbeRow = RowOf<typeof probeColumns>
 
-const answers = table('probe_answer', {
+const answerColumns = table('probe_answer', {
   at: column.instant(),
   answer: column.text<ProbeAnswer>(),
   asked: column.text(),
@@ -27,48 +26,50 @@ const answers = table('probe_answer', {
   seen: column.text(),
 })
 
-/** A row of `probe_answer`: what was seen for a run. */
-export type ProbeAnswerRow = RowOf<typeof answers>
+/** A row of `probe_answer`: the result of the probe for a run. */
+export type ProbeAnswerRow = RowOf<typeof answerColumns>
 
-const standing = columns({
-  /** What was said for this very run before, null: it was not asked for. */
-  said: column.text<ProbeAnswer | null>('(select a.answer from probe_answer a where a.org_id = $1 and a.run_id = $3)'),
+const probeHistoryColumns = columns({
+  /** The earlier answer for the same run; null: the probe has not run for it. */
+  earlierAnswer: column.text<ProbeAnswer | null>(
+    '(select a.answer from probe_answer a where a.org_id = $1 and a.run_id = $3)',
+  ),
   seenMark: column.text<string | null>(),
   wokenMark: column.text<string | null>(),
   wokenRunId: column.text<RunId | null>(),
-  /** Whether the run that was woken last has succeeded. */
+  /** Whether the last run that was woken has succeeded. */
   wokenSucceeded: column.boolean(
     "exists (select 1 from run r where r.org_id = $1 and r.id = p.woken_run_id and r.state = 'success')",
   ),
 })
 
-/** What asking for a run depends on. */
-export type ProbeStanding = RowOf<typeof standing>
+/** The stored results that a run of the probe depends on. */
+export type ProbeHistory = RowOf<typeof probeHistoryColumns>
 
-/** What was seen before, and whether this very run was asked for already. */
-export async function loadProbeStanding(
+/** Loads the earlier results of a probe, and whether it has already run for this run. */
+export async function loadProbeHistory(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly subject: string; readonly runId: RunId },
-): Promise<ProbeStanding> {
+  input: { readonly orgId: OrgId; readonly subject: string; readonly runId: RunId },
+): Promise<ProbeHistory> {
   const rows = await connection.query(
-    `select ${standing.of('p')}
+    `select ${probeHistoryColumns.of('p')}
        from (select 1) one left join probe p on p.org_id = $1 and p.subject = $2`,
-    [asked.orgId, asked.subject, asked.runId],
+    [input.orgId, input.subject, input.runId],
   )
-  return standing.only(rows)
+  return probeHistoryColumns.only(rows)
 }
 
-/** One asking, and when and for which run it was. */
-export interface AskedProbe extends ProbeRecord {
+/** The result of a probe, with its time and run. */
+export interface RunProbeRecord extends ProbeRecord {
   readonly orgId: OrgId
   readonly runId: RunId
   readonly at: Instant
 }
 
-/** Puts one asking on record and counts it. What is not known to have succeeded stays to be woken for again. */
-export function writeProbe(tx: Transaction, asked: AskedProbe): void {
-  const { orgId, subject, runId: run, answer, sentence } = asked
-  const at = toTimestamp(asked.at)
+/** Stores and counts a result. An answer keeps waking the agent until a run that it woke has succeeded. */
+export function writeProbe(tx: Transaction, input: RunProbeRecord): void {
+  const { orgId, subject, runId: run, answer, sentence } = input
+  const at = toTimestamp(input.at)
   tx.send(
     `insert into probe (org_id, subject, asked, saved, errors, last_answer, last_sentence, last_at, last_run_id,
        seen_mark, woken_mark, woken_run_id)
@@ -79,12 +80,12 @@ export function writeProbe(tx: Transaction, asked: AskedProbe): void {
        last_sentence = excluded.last_sentence, last_at = excluded.last_at, last_run_id = excluded.last_run_id,
        seen_mark = excluded.seen_mark, woken_mark = coalesce(excluded.woken_mark, probe.woken_mark),
        woken_run_id = coalesce(excluded.woken_run_id, probe.woken_run_id)`,
-    [orgId, subject, answer, sentence, at, run, asked.seenMark, asked.wokenMark],
+    [orgId, subject, answer, sentence, at, run, input.seenMark, input.wokenMark],
   )
   tx.send(
-    `insert into probe_answer (org_id, run_id, ${answers.names}) values ($1, $2, ${answers.params(3)})
-     on conflict (org_id, run_id) do update set ${answers.assignedFrom('excluded')}`,
-    [orgId, run, ...answers.values(asked)],
+    `insert into probe_answer (org_id, run_id, ${answerColumns.names}) values ($1, $2, ${answerColumns.params(3)})
+     on conflict (org_id, run_id) do update set ${answerColumns.assignedFrom('excluded')}`,
+    [orgId, run, ...answerColumns.values(input)],
   )
   tx.send(
     `insert into run_count (org_id, hour, kind, key, count)
@@ -94,32 +95,32 @@ export function writeProbe(tx: Transaction, asked: AskedProbe): void {
   )
 }
 
-/** What was counted for those among the subjects that were ever asked. */
+/** Loads the counts of these subjects; those whose probe never ran are left out. */
 export async function loadProbes(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly subjects: readonly string[] },
+  filter: { readonly orgId: OrgId; readonly subjects: readonly string[] },
 ): Promise<ReadonlyMap<string, ProbeRow>> {
   const rows = await connection.query(
-    `select ${probes.list} from probe
+    `select ${probeColumns.list} from probe
       where org_id = $1 and subject = any($2::text[])`,
-    [wanted.orgId, wanted.subjects],
+    [filter.orgId, filter.subjects],
   )
-  return new Map(probes.read(rows).map((row) => [row.subject, row]))
+  return new Map(probeColumns.read(rows).map((row) => [row.subject, row]))
 }
 
-/** What was seen for a run; undefined: nobody asked. */
+/** Loads the result of the probe for a run; undefined: it had no probe. */
 export async function loadProbeAnswer(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly runId: RunId },
+  filter: { readonly orgId: OrgId; readonly runId: RunId },
 ): Promise<ProbeAnswerRow | undefined> {
-  const rows = await connection.query(`select ${answers.list} from probe_answer where org_id = $1 and run_id = $2`, [
-    wanted.orgId,
-    wanted.runId,
-  ])
-  return answers.first(rows)
+  const rows = await connection.query(
+    `select ${answerColumns.list} from probe_answer where org_id = $1 and run_id = $2`,
+    [filter.orgId, filter.runId],
+  )
+  return answerColumns.first(rows)
 }
 
-/** Removes what was counted for schedules that are gone. */
+/** Deletes the counts of deleted schedules. */
 export async function deleteOrphanedProbes(connection: Connection, orgId: OrgId): Promise<void> {
   await connection.query(
     `delete from probe p where p.org_id = $1 and p.subject not like 'heartbeat:%'
@@ -128,7 +129,7 @@ export async function deleteOrphanedProbes(connection: Connection, orgId: OrgId)
   )
 }
 
-const ended = columns({
+const executedColumns = columns({
   id: column.text(),
   status: column.text('state'),
   reason: column.text<string | null>("coalesce(why ->> 'reason', 'completed')"),
@@ -139,49 +140,49 @@ const ended = columns({
   finishedAt: column.instant(),
 })
 
-/** A run that has ended, as far as a probe can look at it. */
-export type EndedRun = RowOf<typeof ended>
+/** An ended run, in the fields that a probe can read. */
+export type ExecutedRun = RowOf<typeof executedColumns>
 
-/** The newest run of a schedule that was executed and has ended; those that a probe has saved say nothing. */
-export async function loadLastExecuted(
+/** Loads the newest ended run of a schedule that was executed, without runs that a probe ended. */
+export async function loadLastExecutedRun(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly without: RunId | null },
-): Promise<EndedRun | null> {
+  input: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly without: RunId | null },
+): Promise<ExecutedRun | null> {
   const rows = await connection.query(
-    `select ${ended.list} from run
+    `select ${executedColumns.list} from run
       where org_id = $1 and schedule_id = $2 and state in ('success', 'failed', 'timeout', 'cancelled')
         and (why is null or why ->> 'reason' <> 'probe_no') and ($3::text is null or id <> $3)
       order by created_at desc, id desc limit 1`,
-    [asked.orgId, asked.scheduleId, asked.without],
+    [input.orgId, input.scheduleId, input.without],
   )
-  return ended.first(rows) ?? null
+  return executedColumns.first(rows) ?? null
 }
 
-const sights = columns({
+const activityColumns = columns({
   waiting: column.bigint(`(select count(*) from run r join pending p on p.org_id = r.org_id and p.id = r.id
       where r.org_id = $1 and r.session_key = $2 and ($4::text is null or r.id <> $4))`),
   messages: column.bigint('count(*)'),
   lastMessageAt: column.instant<Instant | null>('max(m.created_at)'),
 })
 
-/** A session, as far as a probe can look at it. */
-type SessionSight = RowOf<typeof sights>
+/** A session, in the fields that a probe can read. */
+type SessionActivity = RowOf<typeof activityColumns>
 
-/** What waits in a session, and how many messages came since a moment; null: ever. */
-export async function loadSessionSight(
+/** Counts the pending runs of a session, and its messages since a time; null: since its beginning. */
+export async function loadSessionActivity(
   connection: Connection,
-  asked: {
+  input: {
     readonly orgId: OrgId
     readonly key: SessionKey
     readonly since: Instant | null
     readonly without: RunId | null
   },
-): Promise<SessionSight> {
+): Promise<SessionActivity> {
   const rows = await connection.query(
-    `select ${sights.list}
+    `select ${activityColumns.list}
        from run m where m.org_id = $1 and m.session_key = $2 and m.trigger = 'message'
         and ($3::timestamptz is null or m.created_at > $3::timestamptz)`,
-    [asked.orgId, asked.key, timestampOrNull(asked.since), asked.without],
+    [input.orgId, input.key, timestampOrNull(input.since), input.without],
   )
-  return sights.only(rows)
+  return activityColumns.only(rows)
 }

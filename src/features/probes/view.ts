@@ -1,60 +1,66 @@
 import type { ProbeAnswerView, ProbeCountsView, ProbeInput } from './schema.ts'
-import { maskedExecutor } from '../../core/executor/masked.ts'
-import { amountsUsed } from '../../core/budget/amounts.ts'
+import { maskExecutor } from '../../domain/secret/mask.ts'
+import { amountsUsed } from '../../domain/budget/amounts.ts'
 import { agentId, scheduleId, type OrgId } from '../../domain/ids.ts'
 import { formatInstant } from '../../domain/instant.ts'
-import { heartbeatSubject } from '../../core/probe/asked.ts'
+import { heartbeatSubject } from '../../domain/probe/verdict.ts'
 import { loadProbeAnswer, loadProbes, type ProbeAnswerRow, type ProbeRow } from './store.ts'
-import type { RunRecord } from '../../store/run-record.ts'
-import { loadHabitsOfAgents, loadHabitsOfSchedules, type RunUsage } from '../budgets/usage-store.ts'
-import type { Ports } from '../../service/ports.ts'
+import type { RunRecord } from '../runs/record-store.ts'
+import { loadRecentUsageOfAgents, loadRecentUsageOfSchedules, type RunUsage } from '../budgets/usage-store.ts'
+import type { Ports } from '../../engine/ports.ts'
 
-/** A probe as it is shown: what looks like a credential is hidden. */
-export const viewProbe = (given: unknown): ProbeInput | null =>
-  given === undefined || given === null ? null : maskedExecutor(given as ProbeInput & Readonly<Record<string, unknown>>)
+/** The API view of a probe: values that look like credentials are masked. */
+export const viewProbe = (probe: unknown): ProbeInput | null =>
+  probe === undefined || probe === null ? null : maskExecutor(probe as ProbeInput & Readonly<Record<string, unknown>>)
 
-const viewAnswer = (row: ProbeAnswerRow): ProbeAnswerView => ({ ...row, at: formatInstant(row.at) })
+const viewProbeAnswer = (row: ProbeAnswerRow): ProbeAnswerView => ({ ...row, at: formatInstant(row.at) })
 
-type Reading = Pick<Ports, 'database'>
+type ProbeReadPorts = Pick<Ports, 'database'>
 
-/** What was asked before the agent of a run was woken; null: nothing was. Of what no clock has made nothing ever is. */
-export async function answerOfRun(
-  { database }: Reading,
+/** The result of the probe for a run; null: it had none. Only runs of schedules and heartbeats have probes. */
+export async function probeAnswerOfRun(
+  { database }: ProbeReadPorts,
   { orgId, id, scheduleId: schedule, trigger }: Pick<RunRecord, 'orgId' | 'id' | 'scheduleId' | 'trigger'>,
 ): Promise<ProbeAnswerView | null> {
   if (schedule === null && trigger !== 'heartbeat') return null
   const row = await loadProbeAnswer(database, { orgId, runId: id })
-  return row === undefined ? null : viewAnswer(row)
+  return row === undefined ? null : viewProbeAnswer(row)
 }
 
-/** So many runs say what waking the agent costs. */
-const HABIT_RUNS = 20
+/** The number of last runs from which the usage of a run is estimated. */
+const USAGE_SAMPLE_RUNS = 20
 
-/** What the probe of a schedule was counted for; undefined: it was never asked. */
-export async function countsOfSchedule(
-  { database }: Reading,
+/** The counts of the probe of a schedule; undefined: it never ran. */
+export async function probeCountsOfSchedule(
+  { database }: ProbeReadPorts,
   orgId: OrgId,
   id: string,
 ): Promise<ProbeCountsView | undefined> {
   const row = (await loadProbes(database, { orgId, subjects: [id] })).get(id)
   if (row === undefined) return undefined
-  return viewCounts(row, await loadHabitsOfSchedules(database, { orgId, ids: [scheduleId(id)], each: HABIT_RUNS }))
+  return viewProbeCounts(
+    row,
+    await loadRecentUsageOfSchedules(database, { orgId, ids: [scheduleId(id)], perId: USAGE_SAMPLE_RUNS }),
+  )
 }
 
-/** The same of the heartbeat of an agent. */
-export async function countsOfHeartbeat(
-  { database }: Reading,
+/** The counts of the probe of a heartbeat; undefined: it never ran. */
+export async function probeCountsOfHeartbeat(
+  { database }: ProbeReadPorts,
   orgId: OrgId,
   id: string,
 ): Promise<ProbeCountsView | undefined> {
   const subject = heartbeatSubject(id)
   const row = (await loadProbes(database, { orgId, subjects: [subject] })).get(subject)
   if (row === undefined) return undefined
-  return viewCounts(row, await loadHabitsOfAgents(database, { orgId, ids: [agentId(id)], each: HABIT_RUNS }))
+  return viewProbeCounts(
+    row,
+    await loadRecentUsageOfAgents(database, { orgId, ids: [agentId(id)], perId: USAGE_SAMPLE_RUNS }),
+  )
 }
 
-function viewCounts(row: ProbeRow, habits: readonly RunUsage[]): ProbeCountsView {
-  const used = habits.map(({ usage }) => amountsUsed(usage))
+function viewProbeCounts(row: ProbeRow, usages: readonly RunUsage[]): ProbeCountsView {
+  const used = usages.map(({ usage }) => amountsUsed(usage))
   const tokens = mean(used.flatMap((one) => one.tokens ?? []))
   const money = mean(used.flatMap((one) => one.money ?? []))
   return {

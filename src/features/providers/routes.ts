@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { pageFilter } from '../../api/common.ts'
 import { provider, providerInput, providerNameText, providerPage, providerPatch } from './schema.ts'
-import { changeProvider, createProvider, findProviderPage, getProvider, removeProvider } from './service.ts'
+import { updateProvider, createProvider, findProviderPage, getProvider, deleteProvider } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 
-const one = z.strictObject({ name: providerNameText })
+const providerParams = z.strictObject({ name: providerNameText })
 
-/** What several agents call, with quotas they share. */
+/** Operations on providers: model providers whose quotas several agents share. */
 export const providerOperations = {
   'providers.create': operation({
     ...{ method: 'POST', path: '/api/v1/providers', tag: 'providers', permission: 'budgets:write' },
@@ -27,7 +27,7 @@ export const providerOperations = {
   'providers.get': operation({
     ...{ method: 'GET', path: '/api/v1/providers/:name', tag: 'providers', permission: 'budgets:read' },
     summary: 'Get a provider with the rest of its quotas',
-    params: one,
+    params: providerParams,
     answers: { 200: provider },
     refusals: ['NOT_FOUND'],
   }).by(({ ctx, ports, caller, params }) => getProvider({ ...ports, work: ctx.work }, caller, params.name)),
@@ -37,21 +37,21 @@ export const providerOperations = {
     description:
       'Omitted fields keep their values; null removes a quota. A higher quota releases waiting runs at once and ' +
       'clears earlier rate limiting.',
-    params: one,
+    params: providerParams,
     body: providerPatch,
     answers: { 200: provider },
     refusals: ['NOT_FOUND'],
     examples: { body: { requests_per_minute: 120 } },
   }).by(({ ctx, ports, caller, params, body }) =>
-    changeProvider({ ...ports, work: ctx.work }, caller, { name: params.name, change: body }),
+    updateProvider({ ...ports, work: ctx.work }, caller, { name: params.name, change: body }),
   ),
   'providers.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/providers/:name', tag: 'providers', permission: 'budgets:write' },
     summary: 'Delete a provider that no agent uses',
-    params: one,
+    params: providerParams,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'CONFLICT'],
   }).by(({ ctx, ports, caller, params }) =>
-    removeProvider({ ...ports, work: ctx.work }, caller, { name: params.name }),
+    deleteProvider({ ...ports, work: ctx.work }, caller, { name: params.name }),
   ),
 }

@@ -4,29 +4,35 @@ import type { ProviderInput, ProviderPatch, ProviderView } from './schema.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
 import { providerName, type AgentId, type ProviderName } from '../../domain/ids.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
-import { closedQuota, fullBuckets, leftOf, withQuotas, type Quotas } from '../../core/quota/quota.ts'
-import type { Transaction } from '../../store/database.ts'
-import { deleteProvider, insertProvider, loadCallers, loadProviders, saveProvider, type ProviderRow } from './store.ts'
+import { closedQuota, createQuotaState, remainingQuota, changeQuotas, type Quotas } from '../../domain/budget/quota.ts'
+import type { Transaction } from '../../platform/db/database.ts'
+import {
+  deleteProviderRow,
+  insertProvider,
+  loadProviderAgents,
+  loadProviders,
+  saveProvider,
+  type ProviderRow,
+} from './store.ts'
 import { actorOf, changed, created, deleted, type AuditEntry } from '../audit/entry.ts'
-import type { Caller } from '../../service/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { parseIdCursor, parseLimit, writeCursorParts } from '../../platform/db/cursor.ts'
-import { takeProviders } from '../../service/desk/quotas.ts'
+import { applyProviderRows } from '../../engine/commands/quotas.ts'
 import { collectFlaws } from '../../domain/input-fields.ts'
-import { bound } from '../../service/idempotent.ts'
-import { knownWork } from '../../service/known-work.ts'
-import type { LiveWork } from '../../service/live-port.ts'
-import type { Ports } from '../../service/ports.ts'
-import type { Work } from '../../service/turn-port.ts'
+import { bindToKey } from '../../engine/idempotency.ts'
+import { knownWork, type LiveWork } from '../../engine/live-port.ts'
+import type { Ports } from '../../engine/ports.ts'
+import type { Command } from '../../engine/commands-port.ts'
 
-/** What reading providers needs: what waits for them is known where work is done. */
+/** The ports that reading providers needs: queued and active runs are known only to the live engine. */
 export type ProviderPorts = Ports & { readonly work: Pick<LiveWork, 'workOf'> }
 
-const noProvider = (name: string): Refusal => new Refusal('NOT_FOUND', `There is no provider ${name}`)
+const providerNotFound = (name: string): Refusal => new Refusal('NOT_FOUND', `There is no provider ${name}`)
 
-/** One without any quota is let be: refusals of it are still shared by all that call it. */
+/** A provider may have no quotas: its agents still share its rate limit responses. */
 const NO_QUOTAS: Quotas = { requestsPerMinute: null, tokensPerMinute: null, maxConcurrent: null }
 
-/** What a change leaves out stays, and null takes a quota away. */
+/** Applies a change: omitted quotas stay, and null removes a quota. */
 function changedQuotas(before: Quotas, change: ProviderPatch): Quotas {
   const { requests_per_minute: requests, tokens_per_minute: tokens, max_concurrent: concurrent } = change
   return {
@@ -36,154 +42,161 @@ function changedQuotas(before: Quotas, change: ProviderPatch): Quotas {
   }
 }
 
-/** Makes a provider. Its buckets begin full. */
+/** Creates a provider. Its quotas start full. */
 export async function createProvider(
   ports: ProviderPorts,
   caller: Caller,
   input: ProviderInput,
 ): Promise<ProviderView> {
   const { orgId } = caller
-  const name = await keepProviders(ports, caller, async (tx, now) => {
+  const name = await writeProvider(ports, caller, async (tx, now) => {
     const quotas = changedQuotas(NO_QUOTAS, input)
-    const state = fullBuckets(quotas, now)
+    const state = createQuotaState(quotas, now)
     const row = { orgId, name: providerName(input.name), quotas, state, createdAt: now, updatedAt: now }
-    if (!(await insertProvider(tx, row))) throw new Refusal('CONFLICT', `There is a provider ${row.name} already`)
-    return { name: row.name, change: 'created', before: null, after: settingsOf(row) }
+    if (!(await insertProvider(tx, row))) throw new Refusal('CONFLICT', `Provider ${row.name} already exists`)
+    return { name: row.name, change: 'created', before: null, after: providerSettings(row) }
   })
   return getProvider(ports, caller, name)
 }
 
-/** Changes the quotas of a provider. More room lets waiting work go on at once. */
-export async function changeProvider(
+/** Updates the quotas of a provider. A higher quota releases waiting runs at once. */
+export async function updateProvider(
   ports: ProviderPorts,
   caller: Caller,
-  asked: { readonly name: string; readonly change: ProviderPatch },
+  request: { readonly name: string; readonly change: ProviderPatch },
 ): Promise<ProviderView> {
-  const name = await keepProviders(ports, caller, async (tx, now) => {
-    const found = await providerAsked(tx, caller, asked.name)
-    const quotas = changedQuotas(found.quotas, asked.change)
-    const state = withQuotas(found.state, { before: found.quotas, after: quotas, now })
+  const name = await writeProvider(ports, caller, async (tx, now) => {
+    const found = await findProviderRow(tx, caller, request.name)
+    const quotas = changedQuotas(found.quotas, request.change)
+    const state = changeQuotas(found.state, { before: found.quotas, after: quotas, now })
     const after = { ...found, quotas, state, updatedAt: now }
     await saveProvider(tx, after)
-    return { name: found.name, change: 'updated', before: settingsOf(found), after: settingsOf(after) }
+    return { name: found.name, change: 'updated', before: providerSettings(found), after: providerSettings(after) }
   })
   return getProvider(ports, caller, name)
 }
 
-/** Deletes a provider that no agent names. */
-export async function removeProvider(
+/** Deletes a provider that no agent uses. */
+export async function deleteProvider(
   ports: ProviderPorts,
   caller: Caller,
-  asked: { readonly name: string },
+  request: { readonly name: string },
 ): Promise<void> {
   const { orgId } = caller
-  await keepProviders(ports, caller, async (tx) => {
-    const found = await providerAsked(tx, caller, asked.name)
-    const agents = (await loadCallers(tx, { orgId, name: found.name })).map(({ id }) => id)
+  await writeProvider(ports, caller, async (tx) => {
+    const found = await findProviderRow(tx, caller, request.name)
+    const agents = (await loadProviderAgents(tx, { orgId, name: found.name })).map(({ id }) => id)
     if (agents.length > 0)
-      throw new Refusal('CONFLICT', `Provider ${found.name} is called by ${listed(agents)}`, {
-        details: { agents: agents.slice(0, MOST_AGENTS) },
+      throw new Refusal('CONFLICT', `Provider ${found.name} is used by ${formatAgents(agents)}`, {
+        details: { agents: agents.slice(0, MAX_SHOWN_AGENTS) },
       })
-    await deleteProvider(tx, { orgId, name: found.name })
-    return { name: found.name, change: 'deleted', before: settingsOf(found), after: null }
+    await deleteProviderRow(tx, { orgId, name: found.name })
+    return { name: found.name, change: 'deleted', before: providerSettings(found), after: null }
   })
 }
 
-const NAMED = 5
+const MAX_NAMED_AGENTS = 5
 
-function listed(agents: readonly string[]): string {
-  const named = agents.slice(0, NAMED).join(', ')
-  const others = agents.length - NAMED
+function formatAgents(agents: readonly string[]): string {
+  const named = agents.slice(0, MAX_NAMED_AGENTS).join(', ')
+  const others = agents.length - MAX_NAMED_AGENTS
   return `agent${agents.length === 1 ? '' : 's'} ${named}${others > 0 ? ` and ${others} more` : ''}`
 }
 
-async function providerAsked(tx: Transaction, { orgId }: Caller, name: string): Promise<ProviderRow> {
+async function findProviderRow(tx: Transaction, { orgId }: Caller, name: string): Promise<ProviderRow> {
   const found = (await loadProviders(tx, { orgId })).find((row) => row.name === name)
-  if (found === undefined) throw noProvider(name)
+  if (found === undefined) throw providerNotFound(name)
   return found
 }
 
-interface Kept {
+interface ProviderChange {
   readonly name: ProviderName
   readonly change: string
   readonly before: object | null
   readonly after: object | null
 }
 
-function recordOf(actor: string, { name, before, after }: Kept): AuditEntry {
+function providerAudit(actor: string, { name, before, after }: ProviderChange): AuditEntry {
   const object = { kind: 'provider', id: name } as const
   if (after === null) return deleted(actor, object, before ?? {})
   return before === null ? created(actor, object, after) : changed(actor, object, { before, after })
 }
 
-/** Changes providers on record and what every node remembers of them. */
-function keepProviders(
+/** Writes a change of a provider to the database and to the org state of every node. */
+function writeProvider(
   ports: ProviderPorts,
   caller: Caller,
-  write: (tx: Transaction, now: Instant) => Promise<Kept>,
+  write: (tx: Transaction, now: Instant) => Promise<ProviderChange>,
 ): Promise<ProviderName> {
   const { orgId } = caller
-  const work: Work<ProviderName> = {
+  const command: Command<ProviderName> = {
     orgId,
     prepare: async (tx, now) => ({ kept: await write(tx, now), providers: await loadProviders(tx, { orgId }) }),
-    apply: (desk, prepared) => {
-      const { kept, providers } = prepared as { readonly kept: Kept; readonly providers: readonly ProviderRow[] }
-      takeProviders(desk, providers)
-      desk.changes.events.push({ kind: 'provider.changed', subject: kept.name, data: { change: kept.change } })
-      desk.changes.audits.push(recordOf(actorOf(caller), kept))
+    apply: (state, prepared) => {
+      const { kept, providers } = prepared as {
+        readonly kept: ProviderChange
+        readonly providers: readonly ProviderRow[]
+      }
+      applyProviderRows(state, providers)
+      state.changes.events.push({ kind: 'provider.changed', subject: kept.name, data: { change: kept.change } })
+      state.changes.audits.push(providerAudit(actorOf(caller), kept))
       return kept.name
     },
   }
-  return ports.turns.take(bound(work, caller))
+  return ports.commands.execute(bindToKey(command, caller))
 }
 
-/** What a person has decided about a provider. */
-const settingsOf = ({ name, quotas }: { readonly name: string; readonly quotas: Quotas }) => ({
+/** The settings of a provider, in the form of the API. */
+const providerSettings = ({ name, quotas }: { readonly name: string; readonly quotas: Quotas }) => ({
   name,
   requests_per_minute: quotas.requestsPerMinute,
   tokens_per_minute: quotas.tokensPerMinute,
   max_concurrent: quotas.maxConcurrent,
 })
 
-type Reading = Pick<ProviderPorts, 'database' | 'clock' | 'work'>
+type ProviderReadPorts = Pick<ProviderPorts, 'database' | 'clock' | 'work'>
 
-/** The provider, with what is left of its quotas. */
-export async function getProvider(ports: Reading, caller: Pick<Caller, 'orgId'>, name: string): Promise<ProviderView> {
+/** Returns a provider with the rest of its quotas. */
+export async function getProvider(
+  ports: ProviderReadPorts,
+  caller: Pick<Caller, 'orgId'>,
+  name: string,
+): Promise<ProviderView> {
   const found = (await findProviders(ports, caller)).find((provider) => provider.name === name)
-  if (found === undefined) throw noProvider(name)
+  if (found === undefined) throw providerNotFound(name)
   return found
 }
 
-/** All providers of the org by name, with what is left of their quotas. */
+/** Lists all providers of the org by name, with the rest of their quotas. */
 export async function findProviders(
-  { database, clock, work }: Reading,
+  { database, clock, work }: ProviderReadPorts,
   { orgId }: Pick<Caller, 'orgId'>,
 ): Promise<readonly ProviderView[]> {
   const rows = await loadProviders(database, { orgId })
   if (rows.length === 0) return []
   const [callers, { agents }] = await Promise.all([
-    loadCallers(database, { orgId }),
+    loadProviderAgents(database, { orgId }),
     knownWork({ database, work }, orgId),
   ])
   const loads = new Map(agents.map((agent) => [agent.id, agent]))
   const now = clock.now()
   return rows.map((row) => {
-    const mine = callers.filter(({ provider }) => provider === row.name).map(({ id }) => id)
-    return viewProvider(row, { now, agents: mine, loads })
+    const agentIds = callers.filter(({ provider }) => provider === row.name).map(({ id }) => id)
+    return viewProvider(row, { now, agents: agentIds, loads })
   })
 }
 
-const MOST_AGENTS = 100
+const MAX_SHOWN_AGENTS = 100
 
-interface Seen {
+interface ProviderLoads {
   readonly now: Instant
   readonly agents: readonly AgentId[]
   readonly loads: ReadonlyMap<AgentId, { readonly queued: number; readonly active: number }>
 }
 
-function viewProvider(row: ProviderRow, { now, agents, loads }: Seen): ProviderView {
+function viewProvider(row: ProviderRow, { now, agents, loads }: ProviderLoads): ProviderView {
   const { quotas, state } = row
-  const left = leftOf(state, quotas, now)
+  const left = remainingQuota(state, quotas, now)
   const closed = closedQuota(state, quotas, now)
   let [inFlight, waiting] = [0, 0]
   for (const id of agents) {
@@ -191,22 +204,22 @@ function viewProvider(row: ProviderRow, { now, agents, loads }: Seen): ProviderV
     waiting += loads.get(id)?.queued ?? 0
   }
   return {
-    ...settingsOf(row),
+    ...providerSettings(row),
     org_id: row.orgId,
     requests_left: left.requests,
     tokens_left: left.tokens,
     in_flight: inFlight,
     waiting,
     closed: closed === null ? null : { quota: closed.quota, until: formatInstant(closed.until) },
-    agents: agents.slice(0, MOST_AGENTS),
+    agents: agents.slice(0, MAX_SHOWN_AGENTS),
     created_at: formatInstant(row.createdAt),
     updated_at: formatInstant(row.updatedAt),
   }
 }
 
-/** A page of the org's providers, by name. Every node has all of them in mind, so there are never many. */
+/** Lists a page of providers by name. An org has few, because every node keeps all of them in memory. */
 export async function findProviderPage(
-  ports: Reading,
+  ports: ProviderReadPorts,
   caller: Pick<Caller, 'orgId'>,
   filter: PageFilter = {},
 ): Promise<Page<ProviderView>> {

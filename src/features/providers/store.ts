@@ -1,7 +1,7 @@
 import type { AgentId, OrgId, ProviderName } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Quotas, QuotaState } from '../../core/quota/quota.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Quotas, QuotaState } from '../../domain/budget/quota.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { column, columns, table, type RowOf } from '../../platform/db/table.ts'
 
 /** A row of `provider`. */
@@ -14,7 +14,7 @@ export interface ProviderRow {
   readonly updatedAt: Instant
 }
 
-const stored = table('provider', {
+const providerColumns = table('provider', {
   orgId: column.text<OrgId>(),
   name: column.text<ProviderName>(),
   requestsPerMinute: column.int<number | null>(),
@@ -29,29 +29,29 @@ const stored = table('provider', {
   updatedAt: column.instant(),
 })
 
-/** All providers of the org, by name. */
+/** Loads all providers of the org by name. */
 export async function loadProviders(
   connection: Connection,
-  wanted: { readonly orgId: OrgId },
+  filter: { readonly orgId: OrgId },
 ): Promise<readonly ProviderRow[]> {
-  const rows = await connection.query(`select ${stored.list} from provider where org_id = $1 order by name`, [
-    wanted.orgId,
+  const rows = await connection.query(`select ${providerColumns.list} from provider where org_id = $1 order by name`, [
+    filter.orgId,
   ])
-  return stored.read(rows).map(providerOf)
+  return providerColumns.read(rows).map(providerOf)
 }
 
-/** Makes a provider. False when there is one of this name. */
+/** Creates a provider. Returns false if the name is taken. */
 export async function insertProvider(tx: Transaction, row: ProviderRow): Promise<boolean> {
   const rows = await tx.query(
-    `${stored.insert} on conflict (org_id, name) do nothing returning name`,
-    stored.values({ ...row, ...row.quotas, ...row.state, updatedAt: row.createdAt }),
+    `${providerColumns.insert} on conflict (org_id, name) do nothing returning name`,
+    providerColumns.values({ ...row, ...row.quotas, ...row.state, updatedAt: row.createdAt }),
   )
   return rows.length > 0
 }
 
-const EDITED = stored.omit('orgId', 'name', 'createdAt')
+const EDITED = providerColumns.omit('orgId', 'name', 'createdAt')
 
-/** Writes back what a person may change about a provider, with what is left of its quotas. */
+/** Writes the settings of a provider and the rest of its quotas. */
 export async function saveProvider(tx: Transaction, row: ProviderRow): Promise<void> {
   await tx.query(`update provider set ${EDITED.assigned(3)} where org_id = $1 and name = $2`, [
     row.orgId,
@@ -60,45 +60,45 @@ export async function saveProvider(tx: Transaction, row: ProviderRow): Promise<v
   ])
 }
 
-/** Removes a provider. */
-export async function deleteProvider(
+/** Deletes a provider. */
+export async function deleteProviderRow(
   tx: Transaction,
   gone: { readonly orgId: OrgId; readonly name: ProviderName },
 ): Promise<void> {
   await tx.query('delete from provider where org_id = $1 and name = $2', [gone.orgId, gone.name])
 }
 
-const LEFT = stored.pick('name', 'requests', 'tokens', 'at', 'blockedUntil', 'refusals')
+const QUOTA_STATE = providerColumns.pick('name', 'requests', 'tokens', 'at', 'blockedUntil', 'refusals')
 
-/** Writes what a turn has left of the quotas of providers. */
+/** Writes the rest of the quotas after a transaction. */
 export function saveQuotaStates(
   tx: Transaction,
   of: OrgId,
   providers: readonly Pick<ProviderRow, 'name' | 'state'>[],
 ): void {
   tx.send(
-    `update provider p set ${LEFT.assignedFrom('n')} from unnest(${LEFT.arrays(2)}) as n (${LEFT.names})
+    `update provider p set ${QUOTA_STATE.assignedFrom('n')} from unnest(${QUOTA_STATE.arrays(2)}) as n (${QUOTA_STATE.names})
      where p.org_id = $1 and p.name = n.name`,
-    [of, ...LEFT.lists(providers.map(({ name, state }) => ({ name, ...state })))],
+    [of, ...QUOTA_STATE.lists(providers.map(({ name, state }) => ({ name, ...state })))],
   )
 }
 
-const callers = columns({ id: column.text<AgentId>(), provider: column.text<ProviderName>() })
+const agentColumns = columns({ id: column.text<AgentId>(), provider: column.text<ProviderName>() })
 
-/** Which agents call a provider, by id: all of the org's, or those of one. */
-export async function loadCallers(
+/** Lists the agents of the org that use a provider, by agent id; with `name`, only the agents of that one. */
+export async function loadProviderAgents(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly name?: ProviderName },
-): Promise<readonly RowOf<typeof callers>[]> {
+  filter: { readonly orgId: OrgId; readonly name?: ProviderName },
+): Promise<readonly RowOf<typeof agentColumns>[]> {
   const rows = await connection.query(
-    `select ${callers.list} from agent where org_id = $1 and provider is not null and ($2::text is null or provider = $2)
+    `select ${agentColumns.list} from agent where org_id = $1 and provider is not null and ($2::text is null or provider = $2)
      order by id`,
-    [wanted.orgId, wanted.name ?? null],
+    [filter.orgId, filter.name ?? null],
   )
-  return callers.read(rows)
+  return agentColumns.read(rows)
 }
 
-const providerOf = ({ orgId, name, createdAt, updatedAt, ...row }: RowOf<typeof stored>): ProviderRow => {
+const providerOf = ({ orgId, name, createdAt, updatedAt, ...row }: RowOf<typeof providerColumns>): ProviderRow => {
   const { requestsPerMinute, tokensPerMinute, maxConcurrent, ...state } = row
   return { orgId, name, quotas: { requestsPerMinute, tokensPerMinute, maxConcurrent }, state, createdAt, updatedAt }
 }

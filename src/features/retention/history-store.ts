@@ -1,63 +1,65 @@
 import { DAY_MS, earlier, HOUR_MS, instant, MINUTE_MS, type Instant } from '../../domain/instant.ts'
-import { LOCK_SPACE } from '../../store/advisory-locks.ts'
-import type { Connection } from '../../store/database.ts'
-import { DatabaseError, type RefusalCode } from '../../platform/db/database-error.ts'
+import { LOCK_SPACE } from '../../platform/db/advisory-locks.ts'
+import type { Connection } from '../../platform/db/database.ts'
+import { DatabaseError, type DatabaseErrorCode } from '../../platform/db/database-error.ts'
 import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
 /**
- * The history in partitions by hour. They are created ahead and dropped whole; a turn outside of all of them is in the
- * default partition. Nothing here waits for long: what cannot be done now is done in the next pass.
+ * The history in partitions by hour. They are created ahead and dropped whole; a row outside of all of them is in the
+ * default partition. No statement here waits long for a lock: what cannot be done now is done in the next pass.
  */
 
-const BOUND = `pg_get_expr(c.relpartbound, c.oid)`
+const PARTITION_BOUND_SQL = `pg_get_expr(c.relpartbound, c.oid)`
 
-/** A partition of `turn`: from, and before, these times. The one with everything before the others begins at -Infinity. */
+/** A partition of `turn`, from `from` until before `until`. The first partition may begin at -Infinity. */
 const partitions = columns({
   name: column.text('c.relname::text'),
-  from: column.instant(`coalesce(substring(${BOUND} from 'FROM \\(''(.+?)''\\)')::timestamptz, '-infinity')`),
-  until: column.instant(`substring(${BOUND} from 'TO \\(''(.+?)''\\)')::timestamptz`),
+  from: column.instant(
+    `coalesce(substring(${PARTITION_BOUND_SQL} from 'FROM \\(''(.+?)''\\)')::timestamptz, '-infinity')`,
+  ),
+  until: column.instant(`substring(${PARTITION_BOUND_SQL} from 'TO \\(''(.+?)''\\)')::timestamptz`),
 })
 type Partition = RowOf<typeof partitions>
 
 const DEFAULT_PARTITION = 'turn_default'
 
-/** Hours that are created ahead, so that a deployment that prunes nothing for a while still has them. */
+/** Hours created ahead, so that partitions exist even if pruning pauses for a while. */
 const HOURS_AHEAD = 3
 
-/** Turns wait while a partition waits for its lock, so it gives up soon. */
+/** Short, because transactions wait while a partition waits for its lock. */
 const LOCK_TIMEOUT = '50ms'
 
-/** What was not done because others were in the way, or because turns of the hour are in the default partition. */
-const POSTPONED: ReadonlySet<RefusalCode> = new Set(['timed_out', 'conflict', 'constraint_violated'])
+/** Errors after which the next pass tries again: a lock was held, or the default partition has rows of the hour. */
+const POSTPONING_CODES: ReadonlySet<DatabaseErrorCode> = new Set(['timed_out', 'conflict', 'constraint_violated'])
 
-/** The partitions of the history, oldest first, without the default one. */
+/** Loads the partitions of the history, oldest first, without the default one. */
 async function loadPartitions(connection: Connection): Promise<readonly Partition[]> {
   const rows = await connection.query(
     `select ${partitions.list}
        from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = to_regclass('turn') and ${BOUND} <> 'DEFAULT' order by until`,
+      where i.inhparent = to_regclass('turn') and ${PARTITION_BOUND_SQL} <> 'DEFAULT' order by until`,
     [],
   )
   return partitions.read(rows)
 }
 
 /**
- * Creates the partitions of this hour and the next ones, as far as they are missing. None takes what is written now: a
- * turn that is on its way into the default partition would be refused there once its hour has a partition of its own.
+ * Creates the missing partitions of this hour and the next ones. A partition begins at least a minute from now: a
+ * transaction that is writing to the default partition would fail if a new partition covered its time.
  */
 export async function createHistoryPartitions(connection: Connection, now: Instant): Promise<void> {
-  const known = await loadPartitions(connection)
+  const existing = await loadPartitions(connection)
   const soon = Math.ceil((now + MINUTE_MS) / MINUTE_MS) * MINUTE_MS
   const thisHour = Math.floor(now / HOUR_MS) * HOUR_MS
   for (let ahead = 0; ahead <= HOURS_AHEAD; ahead += 1) {
     const hour = thisHour + ahead * HOUR_MS
     const [from, until] = [instant(Math.max(hour, soon)), instant(hour + HOUR_MS)]
-    const isTaken = known.some((one) => one.from < until && one.until > from)
-    if (from < until && !isTaken) await unlessPostponed(createPartition(connection, from, until))
+    const isTaken = existing.some((one) => one.from < until && one.until > from)
+    if (from < until && !isTaken) await isDone(createPartition(connection, from, until))
   }
 }
 
-/** A partition is a table first and is then attached: that stops nobody who writes into another one. */
+/** Creates a partition as a table and attaches it, which does not block writes to other partitions. */
 async function createPartition(connection: Connection, from: Instant, until: Instant): Promise<void> {
   const name = `turn_${new Date(from).toISOString().replaceAll(/\D/g, '').slice(0, 12)}`
   await connection.query(`do $$ begin
@@ -73,13 +75,13 @@ async function createPartition(connection: Connection, from: Instant, until: Ins
 }
 
 /**
- * Drops the partitions that ended before a time. Only when all of their turns have been added up: counts outlive them.
- * Answers with how many were dropped.
+ * Drops the partitions that ended before a time. Call it only after all of their rows have been added to the counts,
+ * which are kept longer. Returns the number of dropped partitions.
  */
 export async function dropOldPartitions(connection: Connection, before: Instant): Promise<number> {
   let dropped = 0
   for (const { name, until } of await loadPartitions(connection))
-    if (until <= before && (await unlessPostponed(dropPartition(connection, name)))) dropped += 1
+    if (until <= before && (await isDone(dropPartition(connection, name)))) dropped += 1
   return dropped
 }
 
@@ -89,27 +91,29 @@ const dropPartition = (connection: Connection, name: string): Promise<unknown> =
     drop table if exists ${name};
   end $$`)
 
-async function unlessPostponed(work: Promise<unknown>): Promise<boolean> {
+async function isDone(statement: Promise<unknown>): Promise<boolean> {
   try {
-    await work
+    await statement
     return true
   } catch (error) {
-    if (error instanceof DatabaseError && POSTPONED.has(error.code)) return false
+    if (error instanceof DatabaseError && POSTPONING_CODES.has(error.code)) return false
     throw error
   }
 }
 
 /**
- * Removes turns from before a time that no partition will take along: those of the default partition, and of one that
- * ends far in the future because a clock was wrong. Answers with how many.
+ * Deletes old rows that no dropped partition contains: those in the default partition, and in partitions that end far
+ * in the future because a clock was wrong. Returns the number.
  */
-export async function deleteLooseTurns(
+export async function deleteUnpartitionedHistory(
   connection: Connection,
   old: { readonly before: Instant; readonly limit: number },
 ): Promise<number> {
-  const endless = (await loadPartitions(connection)).filter(({ until }) => earlier(until, 3 * DAY_MS) > old.before)
+  const farPartitions = (await loadPartitions(connection)).filter(
+    ({ until }) => earlier(until, 3 * DAY_MS) > old.before,
+  )
   let removed = 0
-  for (const name of [DEFAULT_PARTITION, ...endless.map((one) => one.name)]) {
+  for (const name of [DEFAULT_PARTITION, ...farPartitions.map((one) => one.name)]) {
     const rows = await connection.query(
       `delete from ${name} where ctid = any (array(
          select ctid from ${name} where at < $1::timestamptz order by at limit $2)) returning 1`,

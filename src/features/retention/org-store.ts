@@ -1,7 +1,7 @@
 import type { OrgId, SessionKey } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { RUN_SESSION_PATTERN } from '../../core/session/run-session.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import { RUN_SESSION_PATTERN } from '../../domain/session/session.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
 import {
   column,
   columns,
@@ -13,12 +13,12 @@ import {
 } from '../../platform/db/table.ts'
 
 /**
- * Which orgs have anything to be removed. All kinds are asked for in one statement per page of orgs, each by the oldest
- * row of an index: an org with nothing old costs a few probes and no statement of its own.
+ * Finds the orgs that have rows to delete. One statement checks all kinds for a page of orgs, each by the oldest row of
+ * an index, so an org without old rows costs a few index lookups and no statement of its own.
  */
 
-/** What may be old in an org. */
-const KINDS = {
+/** A condition per kind: whether the org has old rows of it. */
+const OLD_ROWS_SQL = {
   tasks: `select from run r where r.org_id = o.id and r.trigger = 'task' and r.created_at < $3::timestamptz`,
   skips: 'select from run r where r.org_id = o.id and r.created_at < $4::timestamptz',
   runs: 'select from run r where r.org_id = o.id and r.created_at < $5::timestamptz',
@@ -33,123 +33,123 @@ const KINDS = {
   taskCounts: `select from task_count c where c.org_id = o.id and c.agent_id <> '' and c.counted_at < $5::timestamptz`,
 } as const
 
-export type PrunedKind = keyof typeof KINDS
+export type PrunedKind = keyof typeof OLD_ROWS_SQL
 
-/** Before which time a row is old: tasks, what is kept for a day, and what is kept as long as runs (null: for ever). */
+/** The times before which rows are old: tasks, rows kept for a day, rows kept as long as runs (null: forever). */
 export interface OldBefore {
   readonly tasks: Instant
   readonly day: Instant
   readonly runs: Instant | null
-  /** A schedule that has fired more often may have more runs than are kept. */
+  /** A schedule that has fired more often may have more runs than it may keep. */
   readonly fires: number
 }
 
-const oldKinds = columns({
+const oldKindColumns = columns({
   orgId: column.text<OrgId>('o.id'),
   kinds: column.texts<readonly PrunedKind[]>(
-    `array_remove(array[${Object.entries(KINDS)
+    `array_remove(array[${Object.entries(OLD_ROWS_SQL)
       .map(([kind, rows]) => `case when exists (${rows}) then '${kind}' end`)
       .join(', ')}], null)`,
   ),
 })
 
-/** The next orgs by id, each with the kinds of which it has something old. */
+/** Loads the next orgs by id, each with the kinds of which it has old rows. */
 export async function loadOrgsToPrune(
   connection: Connection,
-  asked: { readonly after: string; readonly limit: number; readonly before: OldBefore },
-): Promise<readonly RowOf<typeof oldKinds>[]> {
-  const { tasks, day, runs, fires } = asked.before
+  query: { readonly after: string; readonly limit: number; readonly before: OldBefore },
+): Promise<readonly RowOf<typeof oldKindColumns>[]> {
+  const { tasks, day, runs, fires } = query.before
   const rows = await connection.query(
-    `select ${oldKinds.list}
+    `select ${oldKindColumns.list}
        from (select id from org where deleted_at is null and id > $1 order by id limit $2) o order by o.id`,
-    [asked.after, asked.limit, toTimestamp(tasks), toTimestamp(day), timestampOrNull(runs), fires],
+    [query.after, query.limit, toTimestamp(tasks), toTimestamp(day), timestampOrNull(runs), fires],
   )
-  return oldKinds.read(rows)
+  return oldKindColumns.read(rows)
 }
 
-const ids = columns({ id: column.text<OrgId>('o.id') })
+const orgIdColumn = columns({ id: column.text<OrgId>('o.id') })
 
-/** Orgs with tasks from before a time, by id. Asked often, because tasks are many and kept for minutes. */
+/** Loads the ids of orgs with tasks from before a time. Run often, because tasks are many and kept for minutes. */
 export async function loadOrgsWithOldTasks(connection: Connection, before: Instant): Promise<readonly OrgId[]> {
   const rows = await connection.query(
-    `select ${ids.list} from org o where o.deleted_at is null and exists (
+    `select ${orgIdColumn.list} from org o where o.deleted_at is null and exists (
        select from run r where r.org_id = o.id and r.trigger = 'task' and r.created_at < $1::timestamptz) order by o.id`,
     [toTimestamp(before)],
   )
-  return ids.read(rows).map(({ id }) => id)
+  return orgIdColumn.read(rows).map(({ id }) => id)
 }
 
-/** The next orgs by id whose newest turns have not been added up. */
-export async function loadOrgsBehind(
+/** Loads the next orgs by id whose newest history has not been added to the counts. */
+export async function loadOrgsWithUncountedHistory(
   connection: Connection,
-  asked: { readonly after: string; readonly limit: number },
+  query: { readonly after: string; readonly limit: number },
 ): Promise<readonly OrgId[]> {
   const rows = await connection.query(
-    `select ${ids.list} from org o join org_version v on v.org_id = o.id
+    `select ${orgIdColumn.list} from org o join org_version v on v.org_id = o.id
        left join run_count_place r on r.org_id = o.id left join task_count_place t on t.org_id = o.id
       where o.deleted_at is null and o.id > $1 and (coalesce(r.no, 0) < v.no or coalesce(t.no, 0) < v.no)
       order by o.id limit $2`,
-    [asked.after, asked.limit],
+    [query.after, query.limit],
   )
-  return ids.read(rows).map(({ id }) => id)
+  return orgIdColumn.read(rows).map(({ id }) => id)
 }
 
-/** Where a walk through the sessions of an org stands: after this one. */
+/** The last session read by a walk through the sessions of an org. */
 export interface SessionPosition {
   readonly createdAt: Instant
   readonly key: SessionKey
 }
 
 /**
- * A session without rules of its own, runs and chats. Nothing is lost with it: the next message begins it again. The
- * session of a schedule's run goes with the runs, whatever its rules.
+ * A session without rules of its own, runs and chats: the next message creates it again. The session of a schedule's
+ * run is deleted after the run, even if it has rules.
  */
-const IS_IDLE = `(num_nonnulls(s.mode, s.cap, s.drop_policy, s.debounce_ms, s.max_concurrent) = 0 or
+const IDLE_SESSION_SQL = `(num_nonnulls(s.mode, s.cap, s.drop_policy, s.debounce_ms, s.max_concurrent) = 0 or
     (s.key ~ '${RUN_SESSION_PATTERN}'
       and not exists (select from run r where r.org_id = s.org_id and r.id = split_part(s.key, ':run:', 2))))
   and not exists (select from run r where r.org_id = s.org_id and r.session_key = s.key)
   and not exists (select from chat c where c.org_id = s.org_id and c.session_key = s.key)`
 
-const sessions = columns({
+const sessionColumns = columns({
   key: column.text<SessionKey>('s.key'),
   createdAt: column.instant('s.created_at'),
-  isIdle: column.boolean(IS_IDLE),
+  isIdle: column.boolean(IDLE_SESSION_SQL),
 })
 
-/** One step through the sessions that began before a time, oldest first: those that are idle, and where to go on. */
+/** Loads one step of sessions created before a time, oldest first: the idle ones, and where to continue. */
 export async function loadIdleSessions(
   connection: Connection,
-  asked: OldRows & { readonly after: SessionPosition },
+  query: OldRows & { readonly after: SessionPosition },
 ): Promise<{ readonly idle: readonly SessionKey[]; readonly next: SessionPosition | null }> {
   const rows = await connection.query(
-    `select ${sessions.list} from session s
+    `select ${sessionColumns.list} from session s
       where s.org_id = $1 and s.created_at < $2::timestamptz and (s.created_at, s.key) > ($3::timestamptz, $4::text)
       order by s.created_at, s.key limit $5`,
-    [asked.orgId, toTimestamp(asked.before), toTimestamp(asked.after.createdAt), asked.after.key, asked.limit],
+    [query.orgId, toTimestamp(query.before), toTimestamp(query.after.createdAt), query.after.key, query.limit],
   )
-  const seen = sessions.read(rows)
-  const last = seen.length < asked.limit ? undefined : seen.at(-1)
+  const seen = sessionColumns.read(rows)
+  const last = seen.length < query.limit ? undefined : seen.at(-1)
   return {
     idle: seen.filter(({ isIdle }) => isIdle).map(({ key }) => key),
     next: last === undefined ? null : { createdAt: last.createdAt, key: last.key },
   }
 }
 
-const keys = columns({ key: column.text<SessionKey>('s.key') })
+const sessionKeyColumn = columns({ key: column.text<SessionKey>('s.key') })
 
-/** Removes those of the sessions that are still idle, under the lock of the org. Answers with their keys. */
+/** Deletes those of the sessions that are still idle, under the lock of the org. Returns their keys. */
 export async function deleteIdleSessions(
   tx: Transaction,
   of: { readonly orgId: OrgId; readonly keys: readonly SessionKey[] },
 ): Promise<readonly SessionKey[]> {
   const rows = await tx.query(
-    `delete from session s where s.org_id = $1 and s.key = any ($2::text[]) and ${IS_IDLE} returning ${keys.list}`,
+    `delete from session s where s.org_id = $1 and s.key = any ($2::text[]) and ${IDLE_SESSION_SQL} returning ${sessionKeyColumn.list}`,
     [of.orgId, of.keys],
   )
-  return keys.read(rows).map(({ key }) => key)
+  return sessionKeyColumn.read(rows).map(({ key }) => key)
 }
 
-/** Removes the counts of agents that had no task since a time; those of all agents together stay. */
+/** Deletes the counts of agents without tasks since a time, but not the counts of all agents together. */
 export function deleteOldTaskCounts(connection: Connection, old: OldRows): Promise<number> {
   return countRemoved(
     connection,
@@ -162,17 +162,17 @@ export function deleteOldTaskCounts(connection: Connection, old: OldRows): Promi
   )
 }
 
-/** Takes, or keeps, the turn to prune. False while another node has it; a turn that was not kept ends after `forMs`. */
-export async function takePruning(
+/** Acquires or renews the lease for pruning, which lasts `forMs`. False while another node holds it. */
+export async function acquirePruneLease(
   connection: Connection,
-  asked: { readonly holder: string; readonly now: Instant; readonly forMs: number },
+  query: { readonly holder: string; readonly now: Instant; readonly forMs: number },
 ): Promise<boolean> {
   const rows = await connection.query(
     `insert into pruner (holder, until) values ($1, $2::timestamptz + $3 * interval '1 ms')
      on conflict (one) do update set holder = excluded.holder, until = excluded.until
        where pruner.holder = excluded.holder or pruner.until < $2::timestamptz
           or pruner.until > excluded.until + interval '1 minute' returning 1`,
-    [asked.holder, toTimestamp(asked.now), asked.forMs],
+    [query.holder, toTimestamp(query.now), query.forMs],
   )
   return rows.length > 0
 }

@@ -1,39 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import type { OrgId } from '../../domain/ids.ts'
 import { DAY_MS, earlier, HOUR_MS, type Instant, SECOND_MS } from '../../domain/instant.ts'
-import { RAIL_BOUNDS } from '../../core/rails/guard-rails.ts'
+import { RESTRICTION_BOUNDS } from '../../domain/access/restrictions.ts'
 import { deleteOldConsoleSessions, deleteOldSignIns } from '../access/members-store.ts'
-import { createHistoryPartitions, deleteLooseTurns, dropOldPartitions } from './history-store.ts'
-import { deleteOrg, deleteRowsOfOrg, loadDeletedOrgs, ORG_TABLES } from '../access/orgs-store.ts'
-import { loadOrgsBehind, loadOrgsToPrune, loadOrgsWithOldTasks, takePruning } from './org-store.ts'
-import { deleteOldRailActs } from '../access/restrictions-store.ts'
+import { createHistoryPartitions, deleteUnpartitionedHistory, dropOldPartitions } from './history-store.ts'
+import { deleteOrgRow, deleteRowsOfOrg, loadDeletedOrgs, ORG_TABLES } from '../access/orgs-store.ts'
+import { loadOrgsWithUncountedHistory, loadOrgsToPrune, loadOrgsWithOldTasks, acquirePruneLease } from './org-store.ts'
+import { deleteOldRestrictedActions } from '../access/restrictions-store.ts'
 import { deleteOldCallbacks, deleteOldKeys, deleteOldNodes } from './store.ts'
-import { deleteOldWorkerAttempts } from '../../store/worker-attempts.ts'
-import { deleteOldWorkers } from '../../store/workers.ts'
+import { deleteOldWorkerAttempts, deleteOldWorkers } from '../workers/store.ts'
 import { IDLE_MS } from '../access/console-sessions.ts'
-import type { Ports } from '../../service/ports.ts'
+import type { Ports } from '../../engine/ports.ts'
 import {
-  KEPT_MS,
-  noneRemoved,
+  SHORT_RETENTION_MS,
+  nothingPruned,
   type PassContext,
-  PRUNE,
+  PRUNE_STEPS,
   type Pruned,
   pruneTasks,
   repeat,
   type Steps,
 } from './one-org.ts'
-import { addUp } from '../../service/stats.ts'
-import { sealSigningSecrets } from '../../service/target/signing-secret.ts'
-import { addUpTaskCounts } from '../tasks/stats.ts'
+import { updateRunCounts } from '../stats/service.ts'
+import { sealSigningSecrets } from '../targets/signing-secret.ts'
+import { updateTaskCounts } from '../tasks/stats.ts'
 
 export interface Retention {
-  /** Removes everything that has outlived its use. Small statements, no lock of an org: dispatch never waits for it. */
+  /** Deletes all old rows in small statements without locking an org, so that runs never wait for it. */
   readonly pass: () => Promise<Pruned>
   /**
-   * Goes on with a pass, or begins one, for about as long as is said. Answers with whether it has to be called again at
-   * once. What becomes old within minutes is looked for in each pass, the rest in some.
+   * Continues a pass or begins one, for about `forMs`. Returns whether it must be called again at once. Each pass
+   * deletes what becomes old within minutes; a whole pass runs less often.
    */
-  readonly goOn: (forMs: number) => Promise<boolean>
+  readonly resume: (forMs: number) => Promise<boolean>
 }
 
 export interface RetentionOptions {
@@ -41,46 +40,46 @@ export interface RetentionOptions {
   readonly batch?: number
 }
 
-/** Rows per statement: few enough to be done in milliseconds. */
-const BATCH = 500
+/** Rows per statement: few enough to take milliseconds. */
+const ROWS_PER_STATEMENT = 500
 
-/** Orgs that are looked at in one statement. */
-const PAGE = 500
+/** Orgs checked in one statement. */
+const ORGS_PER_STATEMENT = 500
 
-/** Everything is looked for this often; partitions are dropped by the hour, and most rows are kept for days. */
-const WHOLE_PASS_EVERY_MS = HOUR_MS / 6
+/** The interval of whole passes: partitions are dropped by the hour, and most rows are kept for days. */
+const WHOLE_PASS_INTERVAL_MS = HOUR_MS / 6
 
-type RetentionPorts = Pick<Ports, 'database' | 'clock' | 'settings' | 'turns'>
+type RetentionPorts = Pick<Ports, 'database' | 'clock' | 'settings' | 'commands'>
 
-/** Creates the job, which remembers how far it has come. */
+/** Creates the retention job, which keeps its progress between calls. */
 export function createRetention(ports: RetentionPorts, options: RetentionOptions = {}): Retention {
   const folded: PassContext['folded'] = new Map()
   const begin = (): PassContext => ({
     connection: ports.database,
-    turns: ports.turns,
+    commands: ports.commands,
     now: ports.clock.now(),
     settings: ports.settings(),
-    batch: options.batch ?? BATCH,
+    batch: options.batch ?? ROWS_PER_STATEMENT,
     folded,
-    found: noneRemoved(),
+    pruned: nothingPruned(),
   })
   let running: { readonly steps: Steps; readonly wholeAt: Instant | null } | null = null
   let lastWhole: Instant | null = null
   const next = (): NonNullable<typeof running> => {
     const pass = begin()
-    const isWhole = lastWhole === null || pass.now - lastWhole >= WHOLE_PASS_EVERY_MS
+    const isWhole = lastWhole === null || pass.now - lastWhole >= WHOLE_PASS_INTERVAL_MS
     return isWhole ? { steps: wholePass(pass), wholeAt: pass.now } : { steps: shortPass(pass), wholeAt: null }
   }
   return {
     pass: async () => {
       const pass = begin()
       for await (const _ of wholePass(pass));
-      return pass.found
+      return pass.pruned
     },
-    goOn: async (forMs) => {
+    resume: async (forMs) => {
       const until = performance.now() + forMs
       const pass = running ?? next()
-      // A pass that fails begins again.
+      // Cleared first, so that a pass that fails starts over.
       running = null
       do {
         if ((await pass.steps.next()).done === true) {
@@ -94,7 +93,7 @@ export function createRetention(ports: RetentionPorts, options: RetentionOptions
   }
 }
 
-/** What there is much of within minutes. */
+/** Deletes the kinds of rows that grow within minutes. */
 async function* shortPass(pass: PassContext): Steps {
   await createHistoryPartitions(pass.connection, pass.now)
   yield
@@ -115,85 +114,88 @@ async function* wholePass(pass: PassContext): Steps {
     fires,
   }
   for (let after = ''; ;) {
-    const page = await loadOrgsToPrune(connection, { after, limit: PAGE, before })
+    const page = await loadOrgsToPrune(connection, { after, limit: ORGS_PER_STATEMENT, before })
     yield
-    for (const { orgId, kinds } of page) for (const kind of kinds) yield* PRUNE[kind](pass, orgId)
+    for (const { orgId, kinds } of page) for (const kind of kinds) yield* PRUNE_STEPS[kind](pass, orgId)
     const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) break
+    if (last === undefined || page.length < ORGS_PER_STATEMENT) break
     after = last.orgId
   }
   yield* pruneHistory(pass)
 }
 
-/** How runs ended is told by turns alone, and counts outlive them: what is not added up is not dropped. */
+/** Deletes old history, after its endings of runs have been added to the counts, which are kept longer. */
 async function* pruneHistory(pass: PassContext): Steps {
-  const { connection, now, batch: limit, found } = pass
+  const { connection, now, batch: limit, pruned } = pass
   for (let after = ''; ;) {
-    const behind = await loadOrgsBehind(connection, { after, limit: PAGE })
+    const orgIds = await loadOrgsWithUncountedHistory(connection, { after, limit: ORGS_PER_STATEMENT })
     yield
-    for (const orgId of behind) {
-      await addUp(connection, orgId)
-      await addUpTaskCounts(connection, orgId, now)
+    for (const orgId of orgIds) {
+      await updateRunCounts(connection, orgId)
+      await updateTaskCounts(connection, orgId, now)
       yield
     }
-    const last = behind.at(-1)
-    if (last === undefined || behind.length < PAGE) break
+    const last = orgIds.at(-1)
+    if (last === undefined || orgIds.length < ORGS_PER_STATEMENT) break
     after = last
   }
-  const before = earlier(now, KEPT_MS)
-  found.turns += yield* repeat(pass, () => deleteLooseTurns(connection, { before, limit }))
-  found.turns += await dropOldPartitions(connection, before)
+  const before = earlier(now, SHORT_RETENTION_MS)
+  pruned.historyRows += yield* repeat(pass, () => deleteUnpartitionedHistory(connection, { before, limit }))
+  pruned.historyRows += await dropOldPartitions(connection, before)
 }
 
-/** Removes what is left of orgs that were deleted, table by table; an org goes when nothing is left. */
+/** Deletes the rows of deleted orgs table by table, and then the orgs. */
 async function* pruneOrgs(pass: PassContext): Steps {
   for (const orgId of await loadDeletedOrgs(pass.connection)) {
-    yield* emptyOrg(pass, orgId)
-    await deleteOrg(pass.connection, orgId)
-    pass.found.orgs += 1
+    yield* deleteOrgRows(pass, orgId)
+    await deleteOrgRow(pass.connection, orgId)
+    pass.pruned.orgs += 1
   }
 }
 
-async function* emptyOrg(pass: PassContext, orgId: OrgId): Steps {
+async function* deleteOrgRows(pass: PassContext, orgId: OrgId): Steps {
   const { connection, batch: limit } = pass
   for (const table of ORG_TABLES) yield* repeat(pass, () => deleteRowsOfOrg(connection, table, { orgId, limit }))
 }
 
-/** No rail looks further back. */
-const LONGEST_RAIL_MS = RAIL_BOUNDS.minIntervalSeconds.max * SECOND_MS
+/** The longest period that a limit of a restricted key looks back. */
+const MAX_RESTRICTION_PERIOD_MS = RESTRICTION_BOUNDS.minIntervalSeconds.max * SECOND_MS
 
-/** What is found by its age alone, whatever the number of orgs. */
+/** Deletes old rows of all orgs together, by their age. */
 async function* pruneDeployment(pass: PassContext): Steps {
-  const { connection, now, batch: limit, found } = pass
-  const before = earlier(now, KEPT_MS)
-  found.callbacks += yield* repeat(pass, () => deleteOldCallbacks(connection, { before, limit }))
-  found.keys += yield* repeat(pass, () => deleteOldKeys(connection, { before, limit }))
-  found.nodes += await deleteOldNodes(connection, before)
-  found.workers += await deleteOldWorkers(connection, before)
-  found.workers += yield* repeat(pass, () => deleteOldWorkerAttempts(connection, { before, limit }))
-  found.signIns += yield* repeat(pass, () => deleteOldSignIns(connection, { now, limit }))
+  const { connection, now, batch: limit, pruned } = pass
+  const before = earlier(now, SHORT_RETENTION_MS)
+  pruned.callbacks += yield* repeat(pass, () => deleteOldCallbacks(connection, { before, limit }))
+  pruned.keys += yield* repeat(pass, () => deleteOldKeys(connection, { before, limit }))
+  pruned.nodes += await deleteOldNodes(connection, before)
+  pruned.workers += await deleteOldWorkers(connection, before)
+  pruned.workers += yield* repeat(pass, () => deleteOldWorkerAttempts(connection, { before, limit }))
+  pruned.signIns += yield* repeat(pass, () => deleteOldSignIns(connection, { now, limit }))
   const seenBefore = earlier(now, IDLE_MS)
-  found.consoleSessions += yield* repeat(pass, () => deleteOldConsoleSessions(connection, { now, seenBefore, limit }))
-  const longBefore = earlier(now, LONGEST_RAIL_MS)
-  found.railActs += yield* repeat(pass, () => deleteOldRailActs(connection, { before, longBefore, limit }))
+  pruned.consoleSessions += yield* repeat(pass, () => deleteOldConsoleSessions(connection, { now, seenBefore, limit }))
+  const longBefore = earlier(now, MAX_RESTRICTION_PERIOD_MS)
+  pruned.restrictedActs += yield* repeat(pass, () =>
+    deleteOldRestrictedActions(connection, { before, longBefore, limit }),
+  )
 }
 
-/** A node that stops waits for no more than this. */
+/** The length of a slice, for which a node that stops may have to wait. */
 const SLICE_MS = 200
 
-/** A node that went away while it pruned is replaced after this. */
-const HELD_MS = 10_000
+/** The lease for pruning: after this time another node replaces one that has stopped. */
+const PRUNE_LEASE_MS = 10_000
 
 /**
- * What is done now and then: old rows go, and what could not be sealed before is. One node at a time does it; it goes on
- * at once while there is more, in small slices.
+ * Creates the periodic cleanup: it deletes old rows and encrypts signing secrets that are not encrypted yet. One node
+ * at a time runs it, in short slices. Returns true while there is more to do at once.
  */
 export function createPrune(ports: Ports, sliceMs = SLICE_MS): () => Promise<boolean> {
   const retention = createRetention(ports)
   const holder = randomUUID()
   return async () => {
-    if (!(await takePruning(ports.database, { holder, now: ports.clock.now(), forMs: HELD_MS }))) return false
-    if (await retention.goOn(sliceMs)) return true
+    if (!(await acquirePruneLease(ports.database, { holder, now: ports.clock.now(), forMs: PRUNE_LEASE_MS })))
+      return false
+    if (await retention.resume(sliceMs)) return true
     await sealSigningSecrets(ports)
     return false
   }

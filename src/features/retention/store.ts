@@ -1,19 +1,18 @@
 import type { OrgId, RunId, ScheduleId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection, Row } from '../../store/database.ts'
+import type { Connection, Row } from '../../platform/db/database.ts'
 import { column, columns, countRemoved, toTimestamp } from '../../platform/db/table.ts'
 
 /**
- * Statements that remove what nobody needs any more. Each takes a bounded number of rows, only such as have ended, and
- * passes over rows that somebody else is at: they wait for nothing, and nothing waits long for them. Whoever repeats
- * them until they find less than they may take has removed everything.
+ * Statements that delete old rows. Each deletes a bounded number of ended rows and skips locked ones, so that it waits
+ * for no other transaction and holds none up. Repeat a statement until it deletes fewer rows than its limit.
  */
 
 /**
- * With its run goes what hangs on it: earlier attempts, and its entry in the ledger if that is behind the watermark.
- * Before the watermark an entry is what keeps an occurrence from being decided again.
+ * Deletes with a run its earlier attempts, its probe answer, and its entry in `occurrence` if the watermark of the
+ * schedule has passed it. After the watermark, the entry keeps the occurrence from being decided again.
  */
-const WITH_ALL_THAT_HANGS_ON = `
+const DELETE_WITH_DEPENDENTS = `
   gone as (delete from run r using doomed d where r.org_id = $1 and r.id = d.id
            returning r.id, r.schedule_id, r.nominal_at, r.created_at, r.decision),
   attempts as (delete from attempt a using gone g where a.org_id = $1 and a.run_id = g.id),
@@ -24,33 +23,33 @@ const WITH_ALL_THAT_HANGS_ON = `
                  and not exists (select 1 from schedule s where s.org_id = $1 and s.id = g.schedule_id
                                   and s.watermark < o.nominal_at))`
 
-/** A run whose result is still on its way is needed: what is sent is read from it. */
-const isDelivered = (run: string): string =>
+/** Whether all deliveries of a run have ended: until then its result is read from the run. */
+const isDeliveredSql = (run: string): string =>
   `not exists (select 1 from delivery u where u.org_id = $1 and u.run_id = ${run}.id and u.finished_at is null)`
 
-/** Where a walk through the runs of an org stands: after this one. */
+/** The last run read by a walk through the runs of an org. */
 export interface WalkPosition {
   readonly createdAt: Instant
   readonly id: RunId
 }
 
-/** What one step of a walk has seen and done. */
+/** The result of one step of a walk. */
 export interface WalkStep {
   readonly removed: number
-  /** Where to go on; null when there was nothing more. */
+  /** Where to continue; null at the end. */
   readonly next: WalkPosition | null
 }
 
-/** What a step has removed, how many it has seen, and the last of them. */
-const steps = columns({
+/** How many rows a step has deleted and read, and the last row it has read. */
+const stepColumns = columns({
   removed: column.bigint('(select count(*) from gone)'),
   seen: column.bigint('count(*)'),
   createdAt: column.instant<Instant | null>('max(created_at)'),
   id: column.text<RunId | null>('(array_agg(id order by created_at desc, id desc))[1]'),
 })
-const STEP = `select ${steps.list} from seen`
+const STEP_SQL = `select ${stepColumns.list} from seen`
 
-/** One step through the tasks that were made before a time, oldest first: those that ended before it go. */
+/** Walks one step through tasks created before a time, oldest first, and deletes those that also ended before it. */
 export async function deleteEndedTasks(
   connection: Connection,
   old: { readonly orgId: OrgId; readonly endedBefore: Instant; readonly after: WalkPosition; readonly limit: number },
@@ -63,18 +62,18 @@ export async function deleteEndedTasks(
         order by created_at, id limit $5),
      doomed as (
        select r.id from seen s join run r on r.org_id = $1 and r.id = s.id
-        where s.state is not null and s.finished_at < $2::timestamptz and ${isDelivered('s')}
+        where s.state is not null and s.finished_at < $2::timestamptz and ${isDeliveredSql('s')}
         for update of r skip locked),
-     ${WITH_ALL_THAT_HANGS_ON}
-     ${STEP}`,
+     ${DELETE_WITH_DEPENDENTS}
+     ${STEP_SQL}`,
     [old.orgId, toTimestamp(old.endedBefore), toTimestamp(old.after.createdAt), old.after.id, old.limit],
   )
-  return stepOf(rows, old.limit)
+  return readStep(rows, old.limit)
 }
 
 /**
- * One step through the runs that were made before a moment, oldest first: those that have ended go, except tasks, which
- * have a time to live of their own, and the newest `keep` of a schedule.
+ * Walks one step through runs created before a time, oldest first, and deletes those that also ended before it, except
+ * tasks, which have their own time to live, and the newest `keep` runs of each schedule.
  */
 export async function deleteOldRuns(
   connection: Connection,
@@ -101,28 +100,28 @@ export async function deleteOldRuns(
        select r.id from seen s join run r on r.org_id = $1 and r.id = s.id
          left join kept k on k.schedule_id = s.schedule_id
         where s.state is not null and s.finished_at < $2::timestamptz and s.trigger <> 'task'
-          and (s.schedule_id is null or (s.created_at, s.id) < (k.created_at, k.id)) and ${isDelivered('s')}
+          and (s.schedule_id is null or (s.created_at, s.id) < (k.created_at, k.id)) and ${isDeliveredSql('s')}
         for update of r skip locked),
-     ${WITH_ALL_THAT_HANGS_ON}
-     ${STEP}`,
+     ${DELETE_WITH_DEPENDENTS}
+     ${STEP_SQL}`,
     [old.orgId, toTimestamp(old.madeBefore), toTimestamp(old.after.createdAt), old.after.id, old.limit, old.keep],
   )
-  return stepOf(rows, old.limit)
+  return readStep(rows, old.limit)
 }
 
-function stepOf(rows: readonly Row[], limit: number): WalkStep {
-  const { removed, seen } = steps.only(rows)
-  return { removed, next: seen < limit ? null : lastOf(rows) }
+function readStep(rows: readonly Row[], limit: number): WalkStep {
+  const { removed, seen } = stepColumns.only(rows)
+  return { removed, next: seen < limit ? null : lastPosition(rows) }
 }
 
-function lastOf(rows: readonly Row[]): WalkPosition | null {
-  const { createdAt, id } = steps.only(rows)
+function lastPosition(rows: readonly Row[]): WalkPosition | null {
+  const { createdAt, id } = stepColumns.only(rows)
   return createdAt === null || id === null ? null : { createdAt, id }
 }
 
 /**
- * One step through the runs that were made before a moment, oldest first: skipped occurrences become ranges, one for
- * each row of them with the same reason. A range that is there already grows.
+ * Walks one step through runs created before a time, oldest first, and replaces skipped runs with ranges: one for each
+ * sequence of skipped occurrences with the same reason. An existing range is extended.
  */
 export async function foldSkippedRuns(
   connection: Connection,
@@ -143,7 +142,7 @@ export async function foldSkippedRuns(
        select r.id from seen s join run r on r.org_id = $1 and r.id = s.id
         where s.state = 'skipped' and s.schedule_id is not null and s.nominal_at is not null and r.decision is not null
         for update of r skip locked),
-     ${WITH_ALL_THAT_HANGS_ON},
+     ${DELETE_WITH_DEPENDENTS},
      numbered as (
        select schedule_id, nominal_at, decision,
               row_number() over (partition by schedule_id order by nominal_at)
@@ -156,7 +155,7 @@ export async function foldSkippedRuns(
          from numbered group by schedule_id, decision->>'reason', island
        on conflict (org_id, schedule_id, first_at) do update
          set last_at = greatest(decision.last_at, excluded.last_at), count = decision.count + excluded.count)
-     ${STEP}`,
+     ${STEP_SQL}`,
     [
       old.orgId,
       toTimestamp(old.madeBefore),
@@ -166,24 +165,24 @@ export async function foldSkippedRuns(
       toTimestamp(old.now),
     ],
   )
-  return { ...stepOf(rows, old.limit), last: lastOf(rows) }
+  return { ...readStep(rows, old.limit), last: lastPosition(rows) }
 }
 
-const ids = columns({ id: column.text<ScheduleId>() })
+const scheduleIdColumn = columns({ id: column.text<ScheduleId>() })
 
-/** The next schedules of an org that have made more than so many runs, by id. */
+/** Loads the next schedules of an org, by id, that have fired more than a number of times. */
 export async function loadBusySchedules(
   connection: Connection,
   busy: { readonly orgId: OrgId; readonly firedMoreThan: number; readonly after: string; readonly limit: number },
 ): Promise<readonly ScheduleId[]> {
   const rows = await connection.query(
-    `select ${ids.list} from schedule where org_id = $1 and fires > $2 and id > $3 order by id limit $4`,
+    `select ${scheduleIdColumn.list} from schedule where org_id = $1 and fires > $2 and id > $3 order by id limit $4`,
     [busy.orgId, busy.firedMoreThan, busy.after, busy.limit],
   )
-  return ids.read(rows).map(({ id }) => id)
+  return scheduleIdColumn.read(rows).map(({ id }) => id)
 }
 
-/** Runs of a schedule that have ended and are not among its newest `keep`, however young they are. */
+/** Deletes ended runs of a schedule that are not among its newest `keep`, whatever their age. */
 export function deleteSurplusRuns(
   connection: Connection,
   surplus: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly keep: number; readonly limit: number },
@@ -196,15 +195,15 @@ export function deleteSurplusRuns(
      doomed as (
        select r.id from run r, bound b
         where r.org_id = $1 and r.schedule_id = $2 and (r.created_at, r.id) < (b.created_at, b.id)
-          and r.state is not null and ${isDelivered('r')}
+          and r.state is not null and ${isDeliveredSql('r')}
         order by r.created_at, r.id limit $4 for update of r skip locked),
-     ${WITH_ALL_THAT_HANGS_ON}
+     ${DELETE_WITH_DEPENDENTS}
      select count(*) as removed from gone`,
     [surplus.orgId, surplus.scheduleId, surplus.keep, surplus.limit],
   )
 }
 
-/** Tokens made before a moment, except those whose attempt is still awaited. Of all orgs. */
+/** Deletes callback tokens of all orgs created before a time, except those of pending attempts. */
 export function deleteOldCallbacks(
   connection: Connection,
   old: { readonly before: Instant; readonly limit: number },
@@ -223,7 +222,7 @@ export function deleteOldCallbacks(
   )
 }
 
-/** Bindings of idempotency keys made before a moment. Of all orgs. */
+/** Deletes idempotency keys of all orgs created before a time. */
 export function deleteOldKeys(
   connection: Connection,
   old: { readonly before: Instant; readonly limit: number },
@@ -241,7 +240,7 @@ export function deleteOldKeys(
   )
 }
 
-/** Nodes whose lease lapsed before a moment and that hold nothing any more. */
+/** Deletes nodes whose lease lapsed before a time and that hold no pending runs. */
 export async function deleteOldNodes(connection: Connection, before: Instant): Promise<number> {
   const rows = await connection.query(
     `delete from node n where n.lease_until < $1::timestamptz

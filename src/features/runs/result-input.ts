@@ -1,31 +1,31 @@
 import { SECOND_MS } from '../../domain/instant.ts'
 import type { ErrorCode } from '../../domain/run/error-codes.ts'
-import { isErrorCode, reportedBy, type Reported } from '../../core/run/reported.ts'
+import { isErrorCode, readRuntimeReport, type RuntimeReport } from '../../domain/run/reports.ts'
 import type { ResultStatus } from '../../domain/run/outcome.ts'
 import { toMicros } from '../../domain/budget/budget.ts'
-import { readShape } from '../../contract/read-shape.ts'
+import { readShape } from '../../api/read-input.ts'
 import { invalid } from '../../api/refusals.ts'
 import { resultInput, type ResultInput, type UsageView } from './schema.ts'
 
-/** A result as somebody outside reports it. */
-export interface ReadResult {
-  /** What the result says it is about; null: it does not say. */
+/** The result of an attempt, as an agent or a worker reports it. */
+export interface AttemptResult {
+  /** The run that the result names; null: it names none. */
   readonly jobRunId: string | null
   readonly attemptId: string | null
   readonly status: ResultStatus
   readonly errorCode: ErrorCode | null
   readonly errorMessage: string | null
   readonly output: unknown
-  /** A text or JSON. */
+  /** Text or JSON. */
   readonly summary: unknown
-  /** Names of the runtime's own; null: it gave none. */
-  readonly reported: Reported | null
-  /** As it is kept, under the names every executor uses. */
+  /** Ids and codes of the runtime itself; null: it gave none. */
+  readonly reported: RuntimeReport | null
+  /** In the stored form, with the names every executor uses. */
   readonly usage: StoredUsage | null
   readonly retryable: boolean | null
-  /** How long what the agent called asked it to wait; null: it did not say. */
+  /** How long the provider asked the agent to wait; null: it did not ask. */
   readonly retryAfterMs: number | null
-  /** As it was said; left out when it was not. */
+  /** As reported; omitted if it was not. */
   readonly nextCheck?: unknown
 }
 
@@ -46,8 +46,8 @@ function storedUsage(usage: UsageView): StoredUsage {
   }
 }
 
-/** A result in the one shape for answers, callbacks and workers, as runs keep it. An error code that is not ours is `agent_error`. */
-export function readResult(fields: ResultInput): ReadResult {
+/** Reads a result of an HTTP response, a callback or a worker. An error code that is not ours becomes `agent_error`. */
+export function readResult(fields: ResultInput): AttemptResult {
   const code = fields.error_code
   return {
     jobRunId: fields.job_run_id ?? null,
@@ -57,7 +57,7 @@ export function readResult(fields: ResultInput): ReadResult {
     errorMessage: fields.error_message ?? code ?? null,
     output: fields.output ?? null,
     summary: fields.summary ?? null,
-    reported: reportedBy({ sessionId: fields.session_id, messageId: fields.message_id, errorCode: code }),
+    reported: readRuntimeReport({ sessionId: fields.session_id, messageId: fields.message_id, errorCode: code }),
     usage: fields.usage === undefined ? null : storedUsage(fields.usage),
     retryable: fields.retryable ?? null,
     retryAfterMs: fields.retry_after_seconds === undefined ? null : fields.retry_after_seconds * SECOND_MS,
@@ -66,14 +66,18 @@ export function readResult(fields: ResultInput): ReadResult {
 }
 
 /**
- * Reads a result inside an answer, where it may stand among fields of the agent's own: without an output of its own the
- * whole answer is the output. What cannot be read is told in words.
+ * Reads a result from the response of an agent, which may have other fields of its own: without the field `output`, the
+ * whole response is the output. Returns the flaw if the result is invalid.
  */
-export function readAnsweredResult(answer: Readonly<Record<string, unknown>>): ReadResult | { readonly flaw: string } {
-  const known = Object.fromEntries(Object.entries(answer).filter(([name]) => Object.hasOwn(resultInput.shape, name)))
-  const isMixed = Object.keys(known).length < Object.keys(answer).length
-  const read = readShape(resultInput, known)
+export function readResponseResult(
+  answer: Readonly<Record<string, unknown>>,
+): AttemptResult | { readonly flaw: string } {
+  const resultFields = Object.fromEntries(
+    Object.entries(answer).filter(([name]) => Object.hasOwn(resultInput.shape, name)),
+  )
+  const isMixed = Object.keys(resultFields).length < Object.keys(answer).length
+  const read = readShape(resultInput, resultFields)
   if (!read.ok) return { flaw: invalid(read.flaws).message }
   const result = readResult(read.value)
-  return isMixed && known['output'] === undefined ? { ...result, output: answer } : result
+  return isMixed && resultFields['output'] === undefined ? { ...result, output: answer } : result
 }

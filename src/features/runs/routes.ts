@@ -1,42 +1,63 @@
 import { z } from 'zod'
 import { id, pageFilter } from '../../api/common.ts'
+import { isPermitted } from '../../domain/access/access.ts'
+import { readLineage } from '../access/lineage.ts'
+import { lineage } from '../access/restrictions-schema.ts'
+import { explainCallerOf } from '../explain/routes.ts'
+import { explainRun } from '../explain/run.ts'
 import { runExplanation } from '../explain/schema.ts'
-import { lineage } from '../../contract/lineage.ts'
 import {
+  callbackAnswer,
+  resultInput,
   retryInput,
+  type RetryInput,
   run,
   runDetail,
+  type RunDetail,
   runFilter,
   runPage,
-  type RetryInput,
-  type RunDetail,
   type RunView,
 } from './schema.ts'
-import { draftInput, scheduleDraft, scheduleProposal } from '../../contract/schedule-draft.ts'
-import { isPermitted } from '../../domain/access/access.ts'
-import { explainRun } from '../explain/run.ts'
-import { readLineage } from '../../service/rails/lineage.ts'
-import { cancelRunById, retryRun } from '../../service/run-actions.ts'
-import { findRuns, getRun, getRunDetail } from '../../service/runs-read.ts'
-import { draftSchedule, proposeSchedule } from '../../service/schedule-draft.ts'
-import { requirePermission } from '../../operations/admit.ts'
-import { askerOf } from '../explain/routes.ts'
-import { type Asking, operation } from '../../operations/handler.ts'
+import { cancelRunById, findRuns, getRun, getRunDetail, retryRun, settleByToken } from './service.ts'
+import { draftSchedule, proposeSchedule } from '../schedules/draft.ts'
+import { draftInput, scheduleDraft, scheduleProposal } from '../schedules/views-schema.ts'
+import { type CallIdentity, operation } from '../../operations/handler.ts'
+import { requirePermission } from '../../operations/perform.ts'
 
-const one = z.strictObject({ id })
-const oneOfSchedule = z.strictObject({ runId: id })
+/** Operations on callbacks: results that are reported later. */
+export const callbackOperations = {
+  'callbacks.settle': operation({
+    ...{ method: 'POST', path: '/api/v1/callbacks/:token', tag: 'callbacks', permission: 'none' },
+    summary: 'Report the result of a deferred attempt',
+    description:
+      'The token authenticates the report. A repeated report, the token of an earlier attempt, and a report after ' +
+      'the deadline get `ignored: true` and change nothing.',
+    params: z.strictObject({ token: z.string().min(1).max(512) }),
+    body: resultInput,
+    answers: { 200: callbackAnswer },
+    refusals: ['NOT_FOUND'],
+    examples: {
+      body: { status: 'success', output: 'Three mails need an answer', summary: '3 mails' },
+      answer: { status: 'success', ignored: false },
+    },
+  }).by(({ ports, params, body }) => settleByToken(ports, params.token, body)),
+}
 
-const reading = { method: 'GET', tag: 'runs', permission: ['runs:read', 'schedules:read'] } as const
+const runIdParams = z.strictObject({ id })
+const scheduleRunParams = z.strictObject({ runId: id })
 
-const WHO_READS = 'The run of a schedule needs schedules:read or runs:read, any other run needs runs:read.'
+const readOperation = { method: 'GET', tag: 'runs', permission: ['runs:read', 'schedules:read'] } as const
 
-const retrying = {
+const READ_PERMISSION_NOTE = 'The run of a schedule needs schedules:read or runs:read, any other run needs runs:read.'
+
+const retryOperation = {
   method: 'POST',
   tag: 'runs',
   permission: ['runs:write', 'schedules:run'],
   description:
-    'Makes a new run with the same payload. What succeeded needs `force`. The run of a schedule needs schedules:run, ' +
-    'any other runs:write. A repetition with the same idempotency key answers with the same run, as it is by then.',
+    'Creates a new run with the same payload. A run that succeeded needs `force`. The run of a schedule needs ' +
+    'schedules:run, any other run needs runs:write. A repeated request with the same idempotency key returns the ' +
+    'same run in its current state.',
   creates: true,
   newWork: true,
   admits: true,
@@ -47,34 +68,35 @@ const retrying = {
   examples: { body: { force: true } },
 } as const
 
-/** The run of a schedule belongs to those who run schedules; which run it is, only its row says. */
-async function retry(call: Asking, id: string, { force }: RetryInput): Promise<RunView> {
+/** The run of a schedule needs another permission, and only its row shows whether it is one. */
+async function retry(call: CallIdentity, id: string, { force }: RetryInput): Promise<RunView> {
   const { ports, caller } = call
   const run = await getRun(ports, caller.orgId, id)
   requirePermission(call, run.schedule_id === null ? 'runs:write' : 'schedules:run')
   return getRun(ports, caller.orgId, await retryRun(ports, caller, { id, force: force ?? false }))
 }
 
-/** Readers of schedules read the runs of schedules; any other run is for readers of runs. */
-async function requireReader(call: Asking, id: string): Promise<void> {
-  if (readsAllRuns(call)) return
+/** Requires runs:read, except for the runs of schedules, which need only schedules:read. */
+async function requireReader(call: CallIdentity, id: string): Promise<void> {
+  if (canReadAllRuns(call)) return
   const run = await getRun(call.ports, call.caller.orgId, id)
   if (run.schedule_id === null) requirePermission(call, 'runs:read')
 }
 
-/** Whether the caller reads all runs; otherwise it may still read those of schedules. */
-export const readsAllRuns = ({ principal }: Pick<Asking, 'principal'>): boolean => isPermitted(principal, 'runs:read')
+/** Whether the caller may read all runs; otherwise it may still read those of schedules. */
+export const canReadAllRuns = ({ principal }: Pick<CallIdentity, 'principal'>): boolean =>
+  isPermitted(principal, 'runs:read')
 
-async function get(call: Asking, id: string): Promise<RunDetail> {
+async function get(call: CallIdentity, id: string): Promise<RunDetail> {
   await requireReader(call, id)
   return getRunDetail(call.ports, { orgId: call.caller.orgId, id }, call.ctx.live)
 }
 
-/** What was done, what is being done, and why. */
+/** Operations on runs. */
 export const runOperations = {
   'runs.list': operation({
-    ...{ ...reading, path: '/api/v1/runs' },
-    rails: 'list',
+    ...{ ...readOperation, path: '/api/v1/runs' },
+    restrictedAccess: 'list',
     summary: 'List runs',
     description:
       '`status` takes several states separated by commas, in any case; SCHEDULED, CANCELED and FAILED_TIMEOUT mean ' +
@@ -82,25 +104,25 @@ export const runOperations = {
       'A caller with schedules:read but not runs:read gets scheduled runs.',
     query: runFilter,
     answers: { 200: runPage },
-  }).by((call) => findRuns(call.ports, { ...call.caller, onlyOfSchedules: !readsAllRuns(call) }, call.query)),
+  }).by((call) => findRuns(call.ports, { ...call.caller, onlyOfSchedules: !canReadAllRuns(call) }, call.query)),
   'runs.get': operation({
-    ...{ ...reading, path: '/api/v1/runs/:id' },
-    rails: 'run',
+    ...{ ...readOperation, path: '/api/v1/runs/:id' },
+    restrictedAccess: 'run',
     summary: 'Get a run with its attempts, deliveries, history and reason',
-    description: WHO_READS,
-    params: one,
+    description: READ_PERMISSION_NOTE,
+    params: runIdParams,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
   }).by((call) => get(call, call.params.id)),
   'runs.explain': operation({
-    ...{ ...reading, path: '/api/v1/runs/:id/explain' },
-    rails: 'run',
+    ...{ ...readOperation, path: '/api/v1/runs/:id/explain' },
+    restrictedAccess: 'run',
     summary: 'Explain the state of a run, by rule and evidence',
     description:
       'With every check (`steps`: passed, closed or not reached), the objects the evidence refers to (`links`), and what ' +
       'happens next and can be done about it (`next`). ' +
-      WHO_READS,
-    params: one,
+      READ_PERMISSION_NOTE,
+    params: runIdParams,
     answers: { 200: runExplanation },
     refusals: ['NOT_FOUND'],
   }).by(async (call) => {
@@ -108,29 +130,29 @@ export const runOperations = {
     return explainRun(call.ports, call.caller, { id: call.params.id, live: call.ctx.live })
   }),
   'runs.lineage': operation({
-    ...{ ...reading, path: '/api/v1/runs/:id/lineage' },
-    rails: 'run',
+    ...{ ...readOperation, path: '/api/v1/runs/:id/lineage' },
+    restrictedAccess: 'run',
     summary: 'Get what created a run, and what it created and triggered',
     description:
       'The runs above it, and the runs and schedules directly below it, one page at a time; ask about those for ' +
       'the next level. A caller with schedules:read but not runs:read gets scheduled runs and schedules.',
-    params: one,
+    params: runIdParams,
     query: pageFilter,
     answers: { 200: lineage },
     refusals: ['NOT_FOUND'],
   }).by(async (call) => {
     await requireReader(call, call.params.id)
-    const asked = { ...call.caller, id: call.params.id, onlyOfSchedules: !readsAllRuns(call) }
-    return readLineage(call.ports, asked, call.query)
+    const query = { ...call.caller, id: call.params.id, onlyOfSchedules: !canReadAllRuns(call) }
+    return readLineage(call.ports, query, call.query)
   }),
   'runs.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/cancel', tag: 'runs', permission: 'runs:write' },
-    rails: 'run',
+    restrictedAccess: 'run',
     summary: 'Cancel a run',
     description:
       'A running attempt is `stopping` until it has confirmed; waiting work ends at once. Cancelling twice has no ' +
       'further effect.',
-    params: one,
+    params: runIdParams,
     answers: { 200: run },
     refusals: ['NOT_FOUND', 'ALREADY_ENDED'],
   }).by(async ({ ports, caller, params }) => {
@@ -138,51 +160,51 @@ export const runOperations = {
     return getRun(ports, caller.orgId, params.id)
   }),
   'runs.retry': operation({
-    ...{ ...retrying, path: '/api/v1/runs/:id/retry' },
-    rails: 'run',
-    summary: 'Retry a run that has ended',
-    params: one,
+    ...{ ...retryOperation, path: '/api/v1/runs/:id/retry' },
+    restrictedAccess: 'run',
+    summary: 'Retry an ended run',
+    params: runIdParams,
   }).by((call) => retry(call, call.params.id, call.body)),
   'runs.schedule': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
-    rails: 'run',
+    restrictedAccess: 'run',
     summary: 'Draft a schedule from a run',
     description:
       'Contains the prompt, the agent, the properties of the answer as requirements for the next ones, and the ' +
       'timing if the session mentions it. Nothing is saved: set the timing if the draft has none, and send it to ' +
       '`POST /api/v1/schedules?from_run=…`. `GET` shows the choices.',
-    params: one,
+    params: runIdParams,
     bodyOptional: true,
     body: draftInput,
     answers: { 200: scheduleDraft },
     refusals: ['NOT_FOUND'],
     examples: { body: { when: 'every weekday at 9 in Berlin' } },
-  }).by((call) => draftSchedule(call.ports, askerOf(call), { id: call.params.id, choices: call.body })),
+  }).by((call) => draftSchedule(call.ports, explainCallerOf(call), { id: call.params.id, choices: call.body })),
   'runs.proposal': operation({
     ...{ method: 'GET', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
-    rails: 'run',
+    restrictedAccess: 'run',
     summary: 'Propose a schedule from a run, with the choices and their basis',
     description:
       'Derived from the run and its session by rules only; no model is asked. If the message of the run only ' +
       'refined an answer ("shorter please"), the prompt is the original message and the refinement is a ' +
       'requirement. Callers that cannot read sessions get the run only.',
-    params: one,
+    params: runIdParams,
     answers: { 200: scheduleProposal },
     refusals: ['NOT_FOUND'],
-  }).by((call) => proposeSchedule(call.ports, askerOf(call), call.params.id)),
+  }).by((call) => proposeSchedule(call.ports, explainCallerOf(call), call.params.id)),
   'runs.getScheduleRun': operation({
-    ...{ ...reading, path: '/api/v1/schedule-runs/:runId' },
-    rails: 'run',
+    ...{ ...readOperation, path: '/api/v1/schedule-runs/:runId' },
+    restrictedAccess: 'run',
     summary: 'Get a run of a schedule',
-    description: WHO_READS,
-    params: oneOfSchedule,
+    description: READ_PERMISSION_NOTE,
+    params: scheduleRunParams,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
   }).by((call) => get(call, call.params.runId)),
   'runs.retryScheduleRun': operation({
-    ...{ ...retrying, path: '/api/v1/schedule-runs/:runId/retry' },
-    rails: 'run',
-    summary: 'Retry a run that has ended, by its other address',
-    params: oneOfSchedule,
+    ...{ ...retryOperation, path: '/api/v1/schedule-runs/:runId/retry' },
+    restrictedAccess: 'run',
+    summary: 'Retry an ended run of a schedule',
+    params: scheduleRunParams,
   }).by((call) => retry(call, call.params.runId, call.body)),
 }

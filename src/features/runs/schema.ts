@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { ERROR_CODES, type ErrorCode } from '../../domain/run/error-codes.ts'
 import { RESULT_STATUSES } from '../../domain/run/outcome.ts'
-import { MAX_AGENT_ERROR_CODE } from '../../core/run/reported.ts'
+import { MAX_AGENT_ERROR_CODE_LENGTH } from '../../domain/run/reports.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { TRIGGERS } from '../../domain/run/run.ts'
 import {
   anyJson,
   heldDecision,
-  moment,
+  isoTime,
   owner,
   pageOf,
   why,
@@ -16,8 +16,7 @@ import {
   paging,
 } from '../../api/common.ts'
 import { delivery } from '../deliveries/schema.ts'
-import { storableJson, text, whole } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { named, type Shape, storableJson, text, integerBetween } from '../../api/fields.ts'
 import { probeAnswer } from '../probes/schema.ts'
 
 export const errorCode = z.enum(Object.keys(ERROR_CODES) as readonly ErrorCode[])
@@ -44,37 +43,39 @@ const fields = {
     .string()
     .nullable()
     .describe(
-      'The conversation of the run: `session_key`, or the session its runtime reported if the run has one of its own.',
+      'The session of the run: `session_key`, or the session reported by its runtime if the run has one of its own.',
     ),
   session_key: z
     .string()
     .nullable()
-    .describe('The session given to its runtime. Runs of a schedule with `session: isolated` each have their own.'),
+    .describe('The session passed to its runtime. Runs of a schedule with `session: isolated` each have their own.'),
   conversation: z
     .string()
     .nullable()
     .describe('The session to open: the reported one if it exists in the org, else `session_key`.'),
-  message_id: z.string().nullable().describe('Its first message; without one, the reply its runtime reported.'),
+  message_id: z.string().nullable().describe('Its first message; without one, the reply reported by its runtime.'),
   trigger: z.enum(TRIGGERS),
   status: z.enum(RUN_STATES),
   reason: whyFields.reason.nullable().describe('The latest reason.'),
   lane: z.string(),
   priority: z.int(),
-  nominal_time: moment.nullable(),
-  not_before: moment.nullable(),
-  deadline: moment.nullable(),
-  created_at: moment,
-  started_at: moment.nullable().describe('Start of the first attempt.'),
-  finished_at: moment.nullable(),
+  nominal_time: isoTime.nullable(),
+  not_before: isoTime.nullable(),
+  deadline: isoTime.nullable(),
+  created_at: isoTime,
+  started_at: isoTime.nullable().describe('Start of the first attempt.'),
+  finished_at: isoTime.nullable(),
   duration_ms: z
     .int()
     .nullable()
-    .describe('From the first start to the end, waits included. Null until it has ended, or if it never started.'),
+    .describe(
+      'From the start of the first attempt to the end, waits included. Null if it has not ended or never started.',
+    ),
   first_attempt: z.int(),
   attempt: z.int(),
   error_code: errorCode.nullable(),
   error_message: z.string().nullable(),
-  agent_error_code: z.string().nullable().describe('Error code reported by the runtime that is not one of ours.'),
+  agent_error_code: z.string().nullable().describe('Error code reported by the runtime, if not one of `error_code`.'),
   agent_session_id: z
     .string()
     .nullable()
@@ -89,7 +90,7 @@ const fields = {
   retry_of: z.string().nullable(),
   parent_run_id: z.string().nullable(),
   owner,
-  decision: why.describe('Why it was created or skipped; while it is held, why.'),
+  decision: why.describe('Why it was created, skipped or held.'),
   held_decision: heldDecision,
 }
 
@@ -98,13 +99,13 @@ export type RunView = Shape<typeof run>
 
 export const runPage = pageOf('RunPage', run)
 
-/** One execution of a run. */
+/** One attempt of a run. */
 const attempt = z.strictObject({
   id: z.string(),
   number: z.int(),
   node_id: z.string().nullable(),
-  started_at: moment,
-  finished_at: moment.nullable(),
+  started_at: isoTime,
+  finished_at: isoTime.nullable(),
   status: z.enum(RESULT_STATUSES).nullable().describe('Outcome. Null while it is running.'),
   error_code: errorCode.nullable(),
   error_message: z.string().nullable(),
@@ -112,14 +113,14 @@ const attempt = z.strictObject({
 })
 export type AttemptView = Shape<typeof attempt>
 
-/** One step on a run's way. */
-const step = z.strictObject({
-  at: moment,
+/** One step in the timeline of a run. */
+const timelineEntry = z.strictObject({
+  at: isoTime,
   status: z.enum(RUN_STATES),
   reason: whyFields.reason.nullable(),
   attempt: z.int().nullable(),
 })
-export type TimelineEntry = Shape<typeof step>
+export type TimelineEntry = Shape<typeof timelineEntry>
 
 export const runDetail = named(
   'RunDetail',
@@ -127,7 +128,7 @@ export const runDetail = named(
     ...fields,
     attempts: z.array(attempt),
     deliveries: z.array(delivery).describe('Deliveries of its result.'),
-    timeline: z.array(step),
+    timeline: z.array(timelineEntry),
     why,
     probe: probeAnswer.nullable().describe('Result of the probe before the agent was woken. Null: no probe.'),
     trace_id: z.string().nullable().describe('Trace id. Null: tracing was off.'),
@@ -143,26 +144,26 @@ export const retryInput = named(
 )
 export type RetryInput = Shape<typeof retryInput>
 
-/** The filter of a list of runs; `status` takes several words with commas between them. */
+/** The filter of a list of runs; `status` takes several states separated by commas. */
 export const runFilter = z.strictObject({
   schedule_id: z.string().min(1).max(512).optional().describe('Runs of this schedule.'),
   agent_id: z.string().min(1).max(512).optional().describe('Runs of this agent.'),
   session: z.string().min(1).max(512).optional().describe('Runs of this session.'),
   status: z.string().min(1).max(512).optional().describe('States, separated by commas.'),
   trigger: z.enum(TRIGGERS).optional().describe('What triggered the run.'),
-  agent_error_code: z.string().min(1).max(MAX_AGENT_ERROR_CODE).optional().describe('Error code of the agent.'),
+  agent_error_code: z.string().min(1).max(MAX_AGENT_ERROR_CODE_LENGTH).optional().describe('Error code of the agent.'),
   from: z.iso.datetime({ offset: true }).optional().describe('Created at or after this time.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Created before this time.'),
   ...paging,
 })
 
-/** Which runs are wanted; a program may name several states in a list. */
+/** The filter in TypeScript, where `status` may also be a list of states. */
 export type RunFilter = Omit<Shape<typeof runFilter>, 'status'> & {
   readonly status?: string | readonly string[] | undefined
 }
 
-/** Longer waits than a year are a mistake. */
-const LONGEST_WAIT_SECONDS = 366 * 86_400
+/** A wait of more than a year must be a mistake. */
+const MAX_RETRY_AFTER_SECONDS = 366 * 86_400
 
 const reportedText = text(0, 1_000_000)
 
@@ -180,14 +181,14 @@ export const resultInput = named(
     summary: storableJson.optional().describe('Text or JSON.'),
     usage: usage.optional(),
     retryable: z.boolean().optional(),
-    retry_after_seconds: whole(0, LONGEST_WAIT_SECONDS)
+    retry_after_seconds: integerBetween(0, MAX_RETRY_AFTER_SECONDS)
       .optional()
-      .describe('Of a failure: how long the agent was asked to wait. Its provider is closed until then.'),
+      .describe('After a failure: how long the agent was asked to wait. Its provider is closed until then.'),
     next_check: storableJson
       .optional()
       .describe('When a heartbeat wants its next check: a time, or seconds from now. Ignored for other runs.'),
   }),
-  'The result of an attempt: in answers, callbacks and reports of workers.',
+  'The result of an attempt, in responses of agents, callbacks and reports of workers.',
 )
 export type ResultInput = Shape<typeof resultInput>
 

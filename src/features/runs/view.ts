@@ -1,21 +1,57 @@
-import type { DeliveryView } from '../deliveries/schema.ts'
-import type { ProbeAnswerView } from '../probes/schema.ts'
-import type { AttemptView, RunDetail, RunView, TimelineEntry, UsageView } from './schema.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { Why } from '../../domain/reasons.ts'
-import { traceIdOf } from '../../domain/trace-context.ts'
-import { durationOf, firstStart } from '../../domain/run/run.ts'
 import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
-import { shownSessionOf } from '../../core/session/run-session.ts'
-import type { AttemptRow } from '../../store/attempts.ts'
-import type { RunRecord } from '../../store/run-record.ts'
-import { momentOrNull, omittedPayload } from '../../service/schedule-view.ts'
+import { durationOf, firstStart } from '../../domain/run/run.ts'
+import { shownSessionOf } from '../../domain/session/session.ts'
+import { traceIdOf } from '../../domain/trace-context.ts'
+import type { DeliveryView } from '../deliveries/schema.ts'
+import type { ProbeAnswerView } from '../probes/schema.ts'
+import type { AttemptRow } from './attempts-store.ts'
+import type { RunRecord } from './record-store.ts'
+import type { AttemptView, RunDetail, RunView, TimelineEntry, UsageView } from './schema.ts'
+import { formatInstantOrNull, omittedPayloadFields } from '../schedules/view.ts'
 
-/** A run as every surface shows it. */
+/**
+ * Limits an output to a number of bytes of UTF-8, cut between characters and with a mark at the cut. A value that is
+ * not text is kept as JSON if that fits, else as the beginning of the JSON text.
+ */
+export function cutOutput(output: unknown, maxBytes: number): unknown {
+  if (output === undefined || output === null) return null
+  if (typeof output === 'string') return cutText(output, maxBytes)
+  const text = toJson(output)
+  return byteLength(text) <= maxBytes ? (JSON.parse(text) as unknown) : cutText(text, maxBytes)
+}
+
+/** Limits a text to a number of bytes, with a mark at the cut. Replaces NUL, which PostgreSQL cannot store. */
+export function cutText(text: string, maxBytes: number): string {
+  const clean = text.replaceAll('\0', '\u2400')
+  const bytes = byteLength(clean)
+  if (bytes <= maxBytes) return clean
+  const kept = Buffer.from(clean).subarray(0, maxBytes).toString('utf8')
+  // A character that was cut in two reads as U+FFFD at the end.
+  const whole = kept.endsWith('\uFFFD') && !clean.startsWith(kept) ? kept.slice(0, -1) : kept
+  return `${whole} […cut: ${bytes - byteLength(whole)} of ${bytes} bytes]`
+}
+
+const byteLength = (text: string): number => Buffer.byteLength(text)
+
+/** Converts values that JSON cannot represent to text, so that they do not fail the run that returned them. */
+function toJson(value: unknown): string {
+  try {
+    const text = JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'bigint' ? inner.toString() : inner,
+    ) as string | undefined
+    return (text ?? JSON.stringify(String(value))).replaceAll('\\u0000', '\\u2400')
+  } catch {
+    return JSON.stringify(String(value))
+  }
+}
+
+/** The API view of a run. */
 export function viewRun(run: RunRecord): RunView {
   const { finishedAt, reported } = run
   const session = shownSessionOf(run)
-  // A run with a session of its own shows the one that its runtime used instead.
+  // A run without a session key shows the session that its runtime reported.
   const ofRuntime = run.sessionKey === null ? (reported?.sessionId ?? null) : null
   return {
     id: run.id,
@@ -26,18 +62,18 @@ export function viewRun(run: RunRecord): RunView {
     session_id: ofRuntime ?? session,
     session_key: session,
     conversation: run.isReportedSession ? (reported?.sessionId ?? session) : session,
-    message_id: run.firstMessageId ?? messageIdOf(run.payload) ?? reported?.messageId ?? null,
+    message_id: run.firstMessageId ?? firstMessageIdOf(run.payload) ?? reported?.messageId ?? null,
     trigger: run.trigger,
     status: run.state,
     reason: (run.why ?? run.decision).reason,
     lane: run.lane,
     priority: run.priority,
-    nominal_time: momentOrNull(run.nominal),
-    not_before: momentOrNull(run.notBefore),
-    deadline: momentOrNull(run.deadline),
+    nominal_time: formatInstantOrNull(run.nominal),
+    not_before: formatInstantOrNull(run.notBefore),
+    deadline: formatInstantOrNull(run.deadline),
     created_at: formatInstant(run.createdAt),
-    started_at: momentOrNull(firstStart(run)),
-    finished_at: momentOrNull(finishedAt),
+    started_at: formatInstantOrNull(firstStart(run)),
+    finished_at: formatInstantOrNull(finishedAt),
     duration_ms: durationOf(run),
     first_attempt: run.firstAttempt,
     attempt: run.attempt,
@@ -50,7 +86,7 @@ export function viewRun(run: RunRecord): RunView {
     output: run.output,
     usage: viewUsage(run.usage),
     payload: run.payload,
-    ...omittedPayload(run.payloadBytes),
+    ...omittedPayloadFields(run.payloadBytes),
     superseded: run.superseded,
     retry_of: run.retryOf,
     parent_run_id: run.parentRunId,
@@ -60,8 +96,8 @@ export function viewRun(run: RunRecord): RunView {
   }
 }
 
-/** The first of the messages that a run carries. */
-function messageIdOf(payload: unknown): string | null {
+/** The first message id in the payload of a run. */
+function firstMessageIdOf(payload: unknown): string | null {
   const ids: unknown = isObject(payload) ? payload['messageIds'] : undefined
   const first: unknown = Array.isArray(ids) ? ids[0] : undefined
   return typeof first === 'string' ? first : null
@@ -70,7 +106,7 @@ function messageIdOf(payload: unknown): string | null {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Usage in the names of the wire; money in whole units, not in millionths. */
+/** The API view of usage; the cost is in units of the currency, not in millionths. */
 export function viewUsage(usage: unknown): UsageView | null {
   if (!isObject(usage)) return null
   const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
@@ -84,17 +120,17 @@ export function viewUsage(usage: unknown): UsageView | null {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
 
-/** What is on record apart from the run itself: attempts that others followed, and where its result was carried. */
-export interface KnownOfRun {
+/** The rows of a run besides its own: earlier attempts, deliveries and the probe. */
+interface RunDetailRows {
   readonly attempts: readonly AttemptRow[]
   readonly deliveries: readonly DeliveryView[]
-  /** Left out: nobody was asked first. */
+  /** Omitted: it had no probe. */
   readonly probe?: ProbeAnswerView | null
 }
 
-/** A run with its attempts, its way so far and why it is where it is. `why` is what was worked out just now, if anything. */
-export function viewRunDetail(run: RunRecord, known: KnownOfRun, why: Why | null = null): RunDetail {
-  const { attempts: earlier, deliveries } = known
+/** The API view of a run with its attempts, timeline and reason. `why` is the reason computed now, if any. */
+export function viewRunDetail(run: RunRecord, rows: RunDetailRows, why: Why | null = null): RunDetail {
+  const { attempts: earlier, deliveries } = rows
   const attempts = [...earlier.map(viewAttempt), ...lastAttempt(run)]
   const timeline = timelineOf(run, earlier)
   const trace_id = run.trace === null ? null : traceIdOf(run.trace)
@@ -104,7 +140,7 @@ export function viewRunDetail(run: RunRecord, known: KnownOfRun, why: Why | null
     deliveries,
     timeline,
     why: why ?? run.why ?? run.decision,
-    probe: known.probe ?? null,
+    probe: rows.probe ?? null,
     trace_id,
   }
 }
@@ -121,7 +157,7 @@ const viewAttempt = (attempt: AttemptRow): AttemptView => ({
   agent_error_code: attempt.agentErrorCode ?? null,
 })
 
-/** The attempt that is in the run itself: the present one, or the last. */
+/** The attempt stored in the run itself: the current or last one. */
 function lastAttempt(run: RunRecord): readonly AttemptView[] {
   if (run.attemptId === null || run.startedAt === null) return []
   return [
@@ -130,7 +166,7 @@ function lastAttempt(run: RunRecord): readonly AttemptView[] {
       number: run.attempt,
       node_id: run.nodeId,
       started_at: formatInstant(run.startedAt),
-      finished_at: momentOrNull(run.finishedAt),
+      finished_at: formatInstantOrNull(run.finishedAt),
       status: attemptStatus(run.state),
       error_code: run.errorCode,
       error_message: run.errorMessage,
@@ -142,7 +178,7 @@ function lastAttempt(run: RunRecord): readonly AttemptView[] {
 const attemptStatus = (state: RunState): AttemptView['status'] =>
   state === 'success' || state === 'failed' || state === 'timeout' || state === 'cancelled' ? state : null
 
-/** The steps that are on record with their moments; for a pending run the last one is where it is now. */
+/** The stored steps of a run with their times; for a pending run, the last step is its current state. */
 function timelineOf(run: RunRecord, earlier: readonly AttemptRow[]): readonly TimelineEntry[] {
   const steps: TimelineEntry[] = []
   const step = (at: number, status: RunState, more: Partial<TimelineEntry> = {}): void => {
@@ -152,7 +188,7 @@ function timelineOf(run: RunRecord, earlier: readonly AttemptRow[]): readonly Ti
   const { decision, heldDecision } = run
   const entered = heldDecision ?? decision
   const wasHeld = entered.reason === 'held'
-  if (!endedAtOnce) step(run.createdAt, wasHeld ? 'waiting' : firstState(run, earlier), { reason: entered.reason })
+  if (!endedAtOnce) step(run.createdAt, wasHeld ? 'waiting' : stateAtCreation(run, earlier), { reason: entered.reason })
   const { released } = decision.evidence
   if (heldDecision !== null && run.state !== 'skipped' && typeof released === 'string')
     step(Date.parse(released), 'queued', { reason: decision.reason })
@@ -169,7 +205,7 @@ function timelineOf(run: RunRecord, earlier: readonly AttemptRow[]): readonly Ti
   return steps
 }
 
-/** What a run was when it was made, as far as that is still known. */
-function firstState(run: RunRecord, earlier: readonly AttemptRow[]): RunState {
+/** The state of a run at its creation, as far as it is still known. */
+function stateAtCreation(run: RunRecord, earlier: readonly AttemptRow[]): RunState {
   return run.state === 'waiting' && earlier.length === 0 ? 'waiting' : 'queued'
 }

@@ -1,19 +1,19 @@
 import type { ScheduleId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { ScheduleRow } from '../../store/schedule-row.ts'
-import type { Caller } from '../../service/caller.ts'
-import type { ReadSchedule } from '../../service/schedule-input.ts'
-import { firstStanding } from '../../service/schedule-plan.ts'
+import type { ScheduleRow } from './store.ts'
+import type { Caller } from '../access/caller.ts'
+import type { ParsedSchedule } from './input.ts'
+import { initialPlanState } from './next-run.ts'
 
-/** A schedule that nothing has happened to yet. */
-export function newSchedule(
-  { timingChanged: _timing, enabled: _enabled, ...read }: ReadSchedule,
-  made: { readonly caller: Pick<Caller, 'orgId' | 'principal'>; readonly now: Instant; readonly id: ScheduleId },
+/** A new schedule row, without history. */
+export function newScheduleRow(
+  { timingChanged: _timing, enabled: _enabled, ...read }: ParsedSchedule,
+  creation: { readonly caller: Pick<Caller, 'orgId' | 'principal'>; readonly now: Instant; readonly id: ScheduleId },
 ): ScheduleRow {
-  const { caller, now, id } = made
+  const { caller, now, id } = creation
   return {
     ...read,
-    ...firstStanding({ ...read, timingChanged: _timing, enabled: _enabled }, now),
+    ...initialPlanState({ ...read, timingChanged: _timing, enabled: _enabled }, now),
     ...{ id, orgId: caller.orgId },
     createdBy: caller.principal,
     owner: null,

@@ -1,8 +1,9 @@
 import type { OrgId, RunId, ScheduleId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Why } from '../../domain/reasons.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
-import { column, type RowOf, table, toTimestamp } from '../../platform/db/table.ts'
+import type { RunState } from '../../domain/run/run-machine.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
+import { column, columns, counted, type RowOf, table, toTimestamp } from '../../platform/db/table.ts'
 
 export const occurrences = table('occurrence', {
   orgId: column.text<OrgId>(),
@@ -14,15 +15,15 @@ export const occurrences = table('occurrence', {
   runId: column.text<RunId>(),
 })
 
-/** A row of `occurrence`, the ledger that keeps a moment from being decided twice. */
+/** A row of `occurrence`, the ledger whose unique key prevents deciding an occurrence twice. */
 export type OccurrenceRow = RowOf<typeof occurrences>
 
-/** Enters occurrences. One that was decided before fails the transaction: better no run than a second one. */
+/** Inserts occurrences. A duplicate fails the transaction, because no run is better than a second one. */
 export function insertOccurrences(tx: Transaction, rows: readonly OccurrenceRow[]): void {
   tx.send(occurrences.insertMany, occurrences.lists(rows))
 }
 
-/** What the schedule's plan made of a moment, or undefined. */
+/** The entry of a scheduled occurrence, or undefined. */
 export async function loadOccurrence(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly nominal: Instant },
@@ -37,7 +38,7 @@ export async function loadOccurrence(
   )
 }
 
-/** The entries of a schedule from a moment on up to and including another, of every kind, in order. */
+/** The entries of a schedule between two times, both inclusive, of every kind, in order. */
 export async function loadOccurrences(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly from: Instant; readonly to: Instant },
@@ -62,15 +63,15 @@ export const decisions = table('decision', {
   decidedAt: column.instant(),
 })
 
-/** A row of `decision`: occurrences that were decided together and made no run, or whose skipped runs were folded. */
+/** A row of `decision`: occurrences decided together that created no run, or whose skipped runs were folded. */
 export type DecisionRow = RowOf<typeof decisions>
 
-/** Puts ranges on record. */
+/** Inserts decided ranges. */
 export function insertDecisions(tx: Transaction, rows: readonly DecisionRow[]): void {
   tx.send(decisions.insertMany, decisions.lists(rows))
 }
 
-/** The narrowest range of the schedule that covers the moment, or undefined: the one that begins last. */
+/** The latest-starting range of the schedule that covers the time, or undefined. */
 export async function loadDecisionAt(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly at: Instant },
@@ -82,4 +83,62 @@ export async function loadDecisionAt(
     [wanted.orgId, wanted.scheduleId, toTimestamp(wanted.at)],
   )
   return decisions.first(rows)
+}
+
+/** The state of one run of a schedule. A schedule without runs has one row with `run` null. */
+interface OutcomeRow {
+  readonly scheduleId: ScheduleId
+  readonly run: { readonly id: RunId; readonly state: RunState; readonly createdAt: Instant } | null
+}
+
+const outcomes = columns({
+  scheduleId: column.text<ScheduleId>('s.id'),
+  id: column.text<RunId | null>('o.id'),
+  state: column.text<RunState>('o.state'),
+  createdAt: column.instant('o.created_at'),
+})
+
+/**
+ * The last runs of some schedules, newest first, at most `limit` of each. Reads the end of each schedule's part of one
+ * index, so the cost does not grow with the number of runs. `pending` is read only for pending runs; a join would read
+ * it for every run.
+ */
+export async function loadOutcomes(
+  connection: Connection,
+  filter: {
+    readonly orgId: OrgId
+    readonly ids: readonly ScheduleId[]
+    readonly limit: number
+    /** The required owner of the schedules; null: any. */
+    readonly owner: string | null
+  },
+): Promise<readonly OutcomeRow[]> {
+  const rows = await connection.query(
+    `select ${outcomes.list}
+       from schedule s left join lateral (
+         select r.id, r.created_at, coalesce(r.state,
+                  (select p.state from pending p where p.org_id = r.org_id and p.id = r.id)) as state
+           from (select org_id, id, state, created_at from run
+                  where org_id = $1 and schedule_id = s.id order by created_at desc, id desc limit $3) r
+       ) o on true
+      where s.org_id = $1 and s.id = any($2::text[]) and ($4::text is null or s.owner = $4)
+      order by s.id, o.created_at desc, o.id desc`,
+    [filter.orgId, filter.ids, filter.limit, filter.owner],
+  )
+  return outcomes.read(rows).map(({ scheduleId, id, state, createdAt }) => ({
+    scheduleId,
+    run: id === null ? null : { id, state, createdAt },
+  }))
+}
+
+/** Counts the stored runs of a schedule. Retention keeps at most 10,000 of them. */
+export async function countRunsOfSchedule(
+  connection: Connection,
+  filter: { readonly orgId: OrgId; readonly id: ScheduleId },
+): Promise<number> {
+  const rows = await connection.query(`select ${counted.list} from run where org_id = $1 and schedule_id = $2`, [
+    filter.orgId,
+    filter.id,
+  ])
+  return counted.only(rows).count
 }

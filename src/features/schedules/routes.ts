@@ -1,12 +1,18 @@
 import { z } from 'zod'
-import { givenMoment, id } from '../../api/common.ts'
+import { plainTimeInput, id } from '../../api/common.ts'
+import { isPermitted } from '../../domain/access/access.ts'
+import { explainOccurrence } from '../explain/occurrence.ts'
+import { explainCallerOf } from '../explain/routes.ts'
 import { occurrenceExplanation } from '../explain/schema.ts'
+import { forecastDraft } from '../forecast/draft.ts'
 import { scheduleForecast, scheduleForecastInput } from '../forecast/schema.ts'
 import { probeTry, probeTryInput } from '../probes/schema.ts'
+import { tryProbe } from '../probes/service.ts'
 import { runFilter, runPage } from '../runs/schema.ts'
-import { bulkAnswer, bulkInput } from '../../contract/schedule-bulk.ts'
-import { outcomesFilter, scheduleOutcomes } from '../../contract/schedule-outcome.ts'
-import { preview, previewInput } from '../../contract/schedule-preview.ts'
+import { findRunsOfSchedule, runScheduleNow } from '../runs/service.ts'
+import { approveSchedule, rejectSchedule } from './approve.ts'
+import { findSchedules, loadScheduleOutcomes } from './find.ts'
+import { previewSchedule } from './preview.ts'
 import {
   rejectInput,
   runNowAnswer,
@@ -17,136 +23,148 @@ import {
   schedulePage,
   schedulePatch,
   type ScheduleView,
-} from '../../contract/schedule.ts'
-import { simulateAnswer, simulateInput } from '../simulation/schema.ts'
-import { isPermitted } from '../../domain/access/access.ts'
-import { explainOccurrence } from '../explain/occurrence.ts'
-import { forecastDraft } from '../../service/forecast/draft.ts'
-import { tryProbe } from '../../service/probe/try.ts'
-import { approveSchedule, rejectSchedule } from '../../service/rails/approve.ts'
-import { runScheduleNow } from '../../service/run-actions.ts'
-import { findRunsOfSchedule } from '../../service/runs-read.ts'
-import { readOutcomes } from '../../service/schedule-outcomes.ts'
-import { previewSchedule } from '../../service/schedule-preview.ts'
-import { changeSchedules } from '../../service/schedules-bulk.ts'
-import { findSchedules } from '../../service/schedules-find.ts'
-import { simulateSchedules } from '../../service/simulate/simulate.ts'
+} from './schema.ts'
 import {
-  changeSchedule,
+  updateSchedule,
+  bulkUpdateSchedules,
   createScheduleFrom,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
   getSchedule,
-} from '../../service/schedules.ts'
-import { requirePermission } from '../../operations/admit.ts'
+} from './service.ts'
+import { bulkAnswer, bulkInput, outcomesFilter, preview, previewInput, scheduleOutcomes } from './views-schema.ts'
+import { simulateAnswer, simulateInput } from '../simulation/schema.ts'
+import { simulateSchedules } from '../simulation/service.ts'
 import type { OperationContext } from '../../operations/context.ts'
-import { askerOf } from '../explain/routes.ts'
 import { operation } from '../../operations/handler.ts'
-import { withSeedNames } from '../../operations/seed-names.ts'
+import { requirePermission } from '../../operations/perform.ts'
 
-const one = z.strictObject({ id })
-const origin = z.strictObject({ from_run: id.optional() })
-const every30 = { name: 'Look at the inbox', cron: '*/30 8-18 * * MON-FRI', timezone: 'Europe/Berlin', payload: 'Look' }
+/** Adds the timing under its compatibility names, so that a client that writes those names can read them back. */
+const withCompatibleNames = (view: ScheduleView): ScheduleView => ({ ...view, ...compatibleTimingOf(view) })
 
-/** What changes a plan wakes the loop that watches over it. */
-async function changing<T>(ctx: OperationContext, change: Promise<T>): Promise<T> {
+function compatibleTimingOf({ kind, at, cron, every_seconds: seconds, everyMs }: ScheduleView): Partial<ScheduleView> {
+  switch (kind) {
+    case 'at':
+      return { schedule_type: 'once', ...(at === undefined ? {} : { run_at: at }) }
+    case 'every': {
+      const interval = seconds ?? (everyMs === undefined ? undefined : everyMs / 1_000)
+      return { schedule_type: 'interval', ...(interval === undefined ? {} : { interval_seconds: interval }) }
+    }
+    case 'cron':
+      return { schedule_type: 'cron', ...(cron === undefined ? {} : { cron_expr: cron }) }
+    case 'rrule':
+      return { schedule_type: 'rrule' }
+  }
+}
+
+const scheduleParams = z.strictObject({ id })
+const fromRunQuery = z.strictObject({ from_run: id.optional() })
+const exampleInput = {
+  name: 'Look at the inbox',
+  cron: '*/30 8-18 * * MON-FRI',
+  timezone: 'Europe/Berlin',
+  payload: 'Look',
+}
+
+/** Wakes the schedule loop after a change of a plan. */
+async function wakeAfterChange<T>(ctx: OperationContext, change: Promise<T>): Promise<T> {
   const changed = await change
   ctx.wakeSchedules()
   return changed
 }
 
-/** The same for a change that answers with the schedule. */
-const changingOne = async (ctx: OperationContext, change: Promise<ScheduleView>): Promise<ScheduleView> =>
-  withSeedNames(await changing(ctx, change))
+/** The same for a change that returns the schedule. */
+const viewAfterChange = async (ctx: OperationContext, change: Promise<ScheduleView>): Promise<ScheduleView> =>
+  withCompatibleNames(await wakeAfterChange(ctx, change))
 
-/** The life of a schedule. */
+/** Operations on schedules. */
 export const scheduleOperations = {
   'schedules.create': operation({
     ...{ method: 'POST', path: '/api/v1/schedules', tag: 'schedules', permission: 'schedules:write' },
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'Create a schedule',
     description:
       'Without an agent it uses the default agent of the org. Synonyms of the fields are accepted. `from_run` ' +
       'names the run it was created from: it is stored as `created_by_run`, and the lineage of the run shows the ' +
       'schedule.',
     ...{ creates: true, newWork: true, etag: true },
-    query: origin,
+    query: fromRunQuery,
     body: scheduleInput,
     answers: { 201: schedule },
     refusals: ['CONFLICT', 'RULE_TOO_DENSE'],
-    examples: { body: every30 },
+    examples: { body: exampleInput },
   }).by(({ ctx, ports, caller, query, body }) =>
-    changingOne(ctx, createScheduleFrom(ports, caller, { input: body, fromRun: query.from_run })),
+    viewAfterChange(ctx, createScheduleFrom(ports, caller, { input: body, fromRun: query.from_run })),
   ),
   'schedules.list': operation({
     ...{ method: 'GET', path: '/api/v1/schedules', tag: 'schedules', permission: 'schedules:read' },
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'List schedules',
     query: scheduleFilter,
     answers: { 200: schedulePage },
   }).by(async ({ ports, caller, query }) => {
     const page = await findSchedules(ports, caller, query)
-    return { ...page, items: page.items.map(withSeedNames) }
+    return { ...page, items: page.items.map(withCompatibleNames) }
   }),
   'schedules.get': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:read' },
-    rails: 'schedule',
+    restrictedAccess: 'schedule',
     summary: 'Get a schedule',
     etag: true,
-    params: one,
+    params: scheduleParams,
     answers: { 200: schedule },
     refusals: ['NOT_FOUND'],
-  }).by(async ({ ports, caller, params }) => withSeedNames(await getSchedule(ports, caller, params.id))),
+  }).by(async ({ ports, caller, params }) => withCompatibleNames(await getSchedule(ports, caller, params.id))),
   'schedules.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:write' },
-    rails: 'schedule',
+    restrictedAccess: 'schedule',
     summary: 'Update a schedule',
     description:
       'Omitted fields keep their values; null restores the default. Only a change of timing moves the next run.',
     etag: true,
-    params: one,
+    params: scheduleParams,
     body: schedulePatch,
     answers: { 200: schedule },
     refusals: ['NOT_FOUND', 'STALE_VERSION', 'RULE_TOO_DENSE', 'GUARD_RAIL_RATE', 'LINEAGE_LOOP'],
     examples: { body: { every_seconds: 900 } },
   }).by(({ ctx, ports, caller, params, body, ifMatch }) =>
-    changingOne(ctx, changeSchedule(ports, caller, { id: params.id, version: ifMatch, change: body })),
+    viewAfterChange(ctx, updateSchedule(ports, caller, { id: params.id, version: ifMatch, change: body })),
   ),
   'schedules.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:delete' },
-    rails: 'schedule',
+    restrictedAccess: 'schedule',
     summary: 'Delete a schedule',
     description: 'Active runs continue, and the history stays.',
     etag: true,
-    params: one,
+    params: scheduleParams,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'STALE_VERSION'],
   }).by(({ ctx, ports, caller, params, ifMatch }) =>
-    changing(ctx, deleteSchedule(ports, caller, { id: params.id, version: ifMatch })),
+    wakeAfterChange(ctx, deleteSchedule(ports, caller, { id: params.id, version: ifMatch })),
   ),
   'schedules.enable': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/enable', tag: 'schedules', permission: 'schedules:write' },
-    rails: 'schedule',
+    restrictedAccess: 'schedule',
     summary: 'Enable a schedule',
     etag: true,
-    params: one,
+    params: scheduleParams,
     answers: { 200: schedule },
     refusals: ['NOT_FOUND', 'PENDING_APPROVAL', 'STALE_VERSION', 'LINEAGE_LOOP'],
   }).by(({ ctx, ports, caller, params, ifMatch }) =>
-    changingOne(ctx, enableSchedule(ports, caller, { id: params.id, version: ifMatch })),
+    viewAfterChange(ctx, enableSchedule(ports, caller, { id: params.id, version: ifMatch })),
   ),
   'schedules.disable': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/disable', tag: 'schedules', permission: 'schedules:write' },
-    rails: 'schedule',
+    restrictedAccess: 'schedule',
     summary: 'Disable a schedule',
     description: 'No further occurrences; active runs continue.',
     etag: true,
-    params: one,
+    params: scheduleParams,
     answers: { 200: schedule },
     refusals: ['NOT_FOUND', 'STALE_VERSION'],
   }).by(({ ctx, ports, caller, params, ifMatch }) =>
-    changingOne(ctx, disableSchedule(ports, caller, { id: params.id, version: ifMatch })),
+    viewAfterChange(ctx, disableSchedule(ports, caller, { id: params.id, version: ifMatch })),
   ),
   'schedules.approve': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/approve', tag: 'schedules', permission: 'schedules:write' },
@@ -155,32 +173,32 @@ export const scheduleOperations = {
       'For owners and admins. The schedule becomes active. With `If-Match`, exactly the version that was reviewed ' +
       'is approved.',
     ...{ approving: true, etag: true },
-    params: one,
+    params: scheduleParams,
     answers: { 200: schedule },
     refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
   }).by(({ ctx, ports, caller, params, ifMatch }) =>
-    changingOne(ctx, approveSchedule(ports, caller, { id: params.id, version: ifMatch })),
+    viewAfterChange(ctx, approveSchedule(ports, caller, { id: params.id, version: ifMatch })),
   ),
   'schedules.reject': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/reject', tag: 'schedules', permission: 'schedules:write' },
     summary: 'Reject a schedule proposed with a restricted key',
     description: 'For owners and admins. The schedule stays, disabled, with the reason; changing it proposes it again.',
     ...{ approving: true, etag: true },
-    params: one,
+    params: scheduleParams,
     body: rejectInput,
     answers: { 200: schedule },
     refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
     examples: { body: { reason: 'Twice a day is enough' } },
   }).by(({ ctx, ports, caller, params, body, ifMatch }) =>
-    changingOne(ctx, rejectSchedule(ports, caller, { id: params.id, version: ifMatch, reject: body })),
+    viewAfterChange(ctx, rejectSchedule(ports, caller, { id: params.id, version: ifMatch, reject: body })),
   ),
   'schedules.runNow': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/run-now', tag: 'schedules', permission: 'schedules:run' },
-    rails: 'schedule',
+    restrictedAccess: 'schedule',
     summary: 'Run a schedule now',
     description: 'Works on disabled schedules. Mode `due` runs it only if an occurrence is due.',
     ...{ creates: true, newWork: true, admits: true, bodyOptional: true },
-    params: one,
+    params: scheduleParams,
     body: runNowInput,
     answers: { 202: runNowAnswer },
     refusals: ['NOT_FOUND', 'CONCURRENCY_LIMIT', 'PENDING_APPROVAL'],
@@ -190,16 +208,16 @@ export const scheduleOperations = {
   ),
   'schedules.runs': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id/runs', tag: 'schedules', permission: 'schedules:read' },
-    rails: 'schedule',
+    restrictedAccess: 'schedule',
     summary: 'List the runs of a schedule',
-    params: one,
+    params: scheduleParams,
     query: runFilter,
     answers: { 200: runPage },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params, query }) => findRunsOfSchedule(ports, { ...caller, id: params.id }, query)),
   'schedules.outcomes': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/outcomes', tag: 'schedules', permission: 'schedules:read' },
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'Get the recent outcomes of many schedules',
     description:
       'Of up to 200 schedules, separated by commas: the last 20 runs of each by default, newest first. Unknown ' +
@@ -207,21 +225,21 @@ export const scheduleOperations = {
     query: outcomesFilter,
     answers: { 200: scheduleOutcomes },
     examples: { query: 'ids=$ID,$OTHER_ID' },
-  }).by(({ ports, caller, query }) => readOutcomes(ports, caller, query)),
+  }).by(({ ports, caller, query }) => loadScheduleOutcomes(ports, caller, query)),
   'schedules.explain': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id/explain', tag: 'schedules', permission: 'schedules:read' },
-    rails: 'schedule',
+    restrictedAccess: 'schedule',
     summary: 'Explain an occurrence of a schedule, past or future',
     description: 'With every check, the objects the evidence refers to, and possible actions.',
-    params: one,
-    query: z.strictObject({ at: givenMoment }),
+    params: scheduleParams,
+    query: z.strictObject({ at: plainTimeInput }),
     answers: { 200: occurrenceExplanation },
     refusals: ['NOT_FOUND'],
     examples: { query: 'at=2026-05-01T09:00:00Z' },
-  }).by((call) => explainOccurrence(call.ports, askerOf(call), { id: call.params.id, at: call.query.at })),
+  }).by((call) => explainOccurrence(call.ports, explainCallerOf(call), { id: call.params.id, at: call.query.at })),
   'schedules.preview': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/preview', tag: 'schedules', permission: 'schedules:read' },
-    rails: 'free',
+    restrictedAccess: 'free',
     summary: 'Preview a schedule as a sentence and dates',
     body: previewInput,
     answers: { 200: preview },
@@ -232,7 +250,7 @@ export const scheduleOperations = {
     ...{ method: 'POST', path: '/api/v1/schedules/probe', tag: 'schedules', permission: 'schedules:write' },
     summary: 'Run a check once and show its decision',
     description:
-      'A probe as a schedule or a heartbeat would have it, or with `schedule_id` alone the one of that schedule. ' +
+      'Takes the probe of a schedule or heartbeat, or with `schedule_id` alone runs the probe of that schedule. ' +
       'Nothing is counted, and no agent runs.',
     body: probeTryInput,
     answers: { 200: probeTry },
@@ -285,7 +303,7 @@ export const scheduleOperations = {
   'schedules.bulk': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/bulk', tag: 'schedules' },
     permission: ['schedules:write', 'schedules:delete'],
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'Enable, disable or delete many schedules',
     description: 'Each is decided on its own; deleting requires schedules:delete, the rest schedules:write.',
     body: bulkInput,
@@ -293,6 +311,6 @@ export const scheduleOperations = {
     examples: { body: { action: 'disable', ids: ['sch_01j8z3k4m5n6p7q8r9s0t1v2w3'] } },
   }).by((call) => {
     requirePermission(call, call.body.action === 'delete' ? 'schedules:delete' : 'schedules:write')
-    return changing(call.ctx, changeSchedules(call.ports, call.caller, call.body))
+    return wakeAfterChange(call.ctx, bulkUpdateSchedules(call.ports, call.caller, call.body))
   }),
 }

@@ -1,8 +1,7 @@
 import { readServerEnvironment } from '../../platform/config/config.ts'
 import type { RotationView } from './schema.ts'
-import { openConfiguration } from '../../serve/configuration.ts'
-import { recoverSecrets } from '../../serve/recover.ts'
-import { StartRefused } from '../../serve/start-refused.ts'
+import { openConfiguration, StartError } from '../../serve/configuration.ts'
+import { recoverSecrets } from '../../serve/with-database.ts'
 import type { MigrateOptions } from '../../cli/migrate.ts'
 import { EXIT, write, type ExitCode, type Terminal } from '../../cli/terminal.ts'
 
@@ -11,7 +10,7 @@ export interface RecoverOptions extends MigrateOptions {
   readonly lostKey: string
 }
 
-/** Gives up a lost sealing key, without a server: none starts before. */
+/** Replaces a lost encryption key. Runs without a server, because no server starts without the key. */
 export async function runRecover(terminal: Terminal, options: RecoverOptions): Promise<ExitCode> {
   const { variables, secretKey } = readServerEnvironment(terminal.variables)
   try {
@@ -20,11 +19,11 @@ export async function runRecover(terminal: Terminal, options: RecoverOptions): P
       flags: { data: options.data, 'database.url': options.databaseUrl },
       ...{ variables, cwd: terminal.cwd ?? process.cwd() },
     })
-    const done = await recoverSecrets(configuration, { lostKeyId: options.lostKey, secretKey })
-    await write(terminal.stdout, options.json === true ? `${JSON.stringify(done)}\n` : textOf(done))
+    const rotation = await recoverSecrets(configuration, { lostKeyId: options.lostKey, secretKey })
+    await write(terminal.stdout, options.json === true ? `${JSON.stringify(rotation)}\n` : textOf(rotation))
     return EXIT.ok
   } catch (error) {
-    if (!(error instanceof StartRefused)) throw error
+    if (!(error instanceof StartError)) throw error
     await write(terminal.stderr, `${error.message}\n`)
     return EXIT.refused
   }
@@ -32,15 +31,15 @@ export async function runRecover(terminal: Terminal, options: RecoverOptions): P
 
 function textOf({ key_id, previous_key_id, sealed_anew, failed }: RotationView): string {
   const lines = [
-    `Key ${key_id} seals from now on, in place of ${previous_key_id ?? ''}. Sealed again: ${sealed_anew}. Start the server.`,
-    failed.length === 0 ? 'Nothing has to be entered again.' : `To be entered again: ${failed.length}`,
-    ...failed.map(({ org_id, kind, name }) => `  org ${org_id}: ${kind} ${name}${wayOf(kind, name)}`),
+    `Key ${key_id} replaces ${previous_key_id ?? ''}. Encrypted again: ${sealed_anew}. You can start the server now.`,
+    failed.length === 0 ? 'No secrets have to be entered again.' : `Enter these ${failed.length} again:`,
+    ...failed.map(({ org_id, kind, name }) => `  org ${org_id}: ${kind} ${name}${enterAgainHint(kind, name)}`),
   ]
   return `${lines.join('\n')}\n`
 }
 
-/** How each kind of sealed text is entered again. */
-function wayOf(kind: string, name: string): string {
+/** The command that enters a kind of secret again. */
+function enterAgainHint(kind: string, name: string): string {
   switch (kind) {
     case 'secret':
       return ` (escapement secrets set ${name})`

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { pageFilter } from '../../api/common.ts'
 import { rotation, rotationInput, secret, secretInput, secretName, secretPage, secretPatch } from './schema.ts'
-import { rotateKey } from '../../service/secret/rotation.ts'
-import { changeSecret, createSecret, findSecrets, getSecret, removeSecret } from '../../service/secret/secrets.ts'
+import { updateSecret, createSecret, findSecrets, getSecret, deleteSecret, rotateKey } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 
-const one = z.strictObject({ name: secretName })
+const nameParams = z.strictObject({ name: secretName })
 
-/** Values that agents send and that are never shown. */
+/** Write-only values that agents send. */
 export const secretOperations = {
   'secrets.create': operation({
     ...{ method: 'POST', path: '/api/v1/secrets', tag: 'secrets', permission: 'secrets:write' },
@@ -40,7 +39,7 @@ export const secretOperations = {
     ...{ method: 'GET', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:read' },
     summary: 'Get a secret and its users, without its value',
     etag: true,
-    params: one,
+    params: nameParams,
     answers: { 200: secret },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getSecret(ports, caller, params.name)),
@@ -49,20 +48,20 @@ export const secretOperations = {
     summary: 'Update the value or the hosts of a secret',
     description: 'Applies from the next attempt. Hosts that an agent with this secret calls cannot be removed.',
     etag: true,
-    params: one,
+    params: nameParams,
     body: secretPatch,
     answers: { 200: secret },
     refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION', 'SECRET_KEY'],
     examples: { body: { value: 'sk-another-value' } },
   }).by(({ ports, caller, params, body, ifMatch }) =>
-    changeSecret(ports, caller, { id: params.name, version: ifMatch, change: body }),
+    updateSecret(ports, caller, { id: params.name, version: ifMatch, change: body }),
   ),
   'secrets.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:write' },
     summary: 'Delete a secret that no agent uses',
     etag: true,
-    params: one,
+    params: nameParams,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
-  }).by(({ ports, caller, params, ifMatch }) => removeSecret(ports, caller, { id: params.name, version: ifMatch })),
+  }).by(({ ports, caller, params, ifMatch }) => deleteSecret(ports, caller, { id: params.name, version: ifMatch })),
 }

@@ -1,13 +1,17 @@
 import { z } from 'zod'
-import { SHORTEST_SECRET } from '../../domain/secret/mask.ts'
-import { MAX_HOST_LENGTH, MAX_SECRET_HOSTS, parseSecretHosts } from '../../domain/secret/secret-names.ts'
-import { SEALED_KINDS } from '../../core/secret/sealed-kinds.ts'
-import { SECRET_NAME, SECRET_NAME_ALLOWED } from '../../core/secret/secret-names.ts'
-import { moment, pageOf } from '../../api/common.ts'
-import { confidential, readWith, text, textLike } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { MIN_SECRET_LENGTH } from '../../domain/secret/mask.ts'
+import {
+  MAX_HOST_LENGTH,
+  MAX_SECRET_HOSTS,
+  parseSecretHosts,
+  SEALED_KINDS,
+  SECRET_NAME,
+  SECRET_NAME_ALLOWED,
+} from '../../domain/secret/secret-names.ts'
+import { isoTime, pageOf } from '../../api/common.ts'
+import { confidential, named, readWith, type Shape, text, textLike } from '../../api/fields.ts'
 
-const value = text(SHORTEST_SECRET, 65_536)
+const value = text(MIN_SECRET_LENGTH, 65_536)
 const hosts = z
   .array(z.string().min(1).max(MAX_HOST_LENGTH))
   .min(1)
@@ -21,7 +25,7 @@ export const secretName = textLike(SECRET_NAME, {
   allowed: SECRET_NAME_ALLOWED,
 })
 
-// No refusal repeats what was sent: the value may stand in the wrong field.
+// Confidential: an error must not repeat the input, because the value may be in the wrong field.
 export const secretInput = named(
   'SecretInput',
   confidential(
@@ -54,9 +58,9 @@ export const secret = named(
     key_id: z.string().describe('Fingerprint of the key that encrypts it.'),
     version: z.int(),
     created_by: z.string().nullable(),
-    created_at: moment,
-    updated_at: moment,
-    value_set_at: moment,
+    created_at: isoTime,
+    updated_at: isoTime,
+    value_set_at: isoTime,
   }),
   'A secret without its value.',
 )
@@ -76,7 +80,7 @@ export const rotationInput = named(
 )
 export type RotationInput = Shape<typeof rotationInput>
 
-/** Something that could not be sealed anew. */
+/** A value that could not be sealed again. */
 const failure = z.strictObject({
   org_id: z.string(),
   kind: z.enum(SEALED_KINDS),

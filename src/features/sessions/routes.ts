@@ -1,63 +1,100 @@
 import { z } from 'zod'
 import { pageFilter } from '../../api/common.ts'
 import { sessionKeyText } from '../../api/fields.ts'
-import { ErrGatewayDraining } from '../../api/refusals.ts'
 import type { Answer, OperationSpec } from '../../api/operation.ts'
+import { ErrGatewayDraining } from '../../api/refusals.ts'
+import { type AgentId, type RunId, runId } from '../../domain/ids.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
+import type { IdempotentRequest } from '../../engine/idempotency.ts'
 import { run, type RunView } from '../runs/schema.ts'
+import { getRun } from '../runs/service.ts'
 import {
   messageInput,
+  type MessageInput,
   messagePage,
   messageReceipt,
+  type MessageReceipt,
   session,
   sessionChange,
   sessionFilter,
   sessionPage,
   stopAnswer,
-  type MessageInput,
-  type MessageReceipt,
   type StopAnswer,
 } from './schema.ts'
-import { runId, type AgentId } from '../../domain/ids.ts'
-import { isTerminal } from '../../domain/run/run-machine.ts'
-import type { Once } from '../../service/idempotent.ts'
-import { isCommand, sendMessage, stopByKey } from '../../service/messages.ts'
-import { findMessages } from '../../service/session-messages.ts'
-import { changeSession, findSessions, getSession } from '../../service/sessions-view.ts'
+import { isCommand, sendMessage, stopByKey, type MessageContext } from './service.ts'
+import { updateSession, findMessages, findSessions, getSession } from './view.ts'
 import { answer, type Call, operation } from '../../operations/handler.ts'
-import { settledRun } from '../../operations/settled-run.ts'
 
-const one = z.strictObject({ key: sessionKeyText })
+/**
+ * The run after it has ended, or its present state when the time is up, the client has disconnected or the node shuts
+ * down. Events only trigger the read; the stored run is the answer.
+ */
+async function waitUntilSettled(
+  { ctx, ports, caller, signal }: Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'>,
+  id: RunId,
+  ms: number,
+): Promise<RunView> {
+  const { promise, give } = ctx.ended(id)
+  const timer = setTimeout(give, ms)
+  signal().addEventListener('abort', give)
+  try {
+    const run = await getRun(ports, caller.orgId, id)
+    if (isTerminal(run.status)) return run
+    // The message was accepted even if the node drains before the run settles.
+    await promise.catch(() => undefined)
+    return await getRun(ports, caller.orgId, id)
+  } finally {
+    clearTimeout(timer)
+    signal().removeEventListener('abort', give)
+    give()
+  }
+}
 
-/** Proxies and people give up before. */
-const LONGEST_WAIT_SECONDS = 300
+const keyParams = z.strictObject({ key: sessionKeyText })
 
-/** A message on its way in. Not inferred from the table, which would be inferred from it. */
-interface Send extends Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'> {
+/** Longer than common proxy timeouts. */
+const MAX_MESSAGE_WAIT_SECONDS = 300
+
+/** A request that sends a message. Declared, because inferring it from the table would be circular. */
+interface SendCall extends Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'> {
   readonly params: { readonly key: string }
   readonly query: { readonly wait?: number | undefined }
   readonly body: MessageInput
 }
-type Sent = Answer<200, RunView | StopAnswer | MessageReceipt> | Answer<202, MessageReceipt>
+type SendResponse = Answer<200, RunView | StopAnswer | MessageReceipt> | Answer<202, MessageReceipt>
 
 const isReceipt = (sent: MessageReceipt | StopAnswer): sent is MessageReceipt => 'run_id' in sent
 
-async function send(call: Send, agent: AgentId | null): Promise<Sent> {
+async function handleSend(call: SendCall, agent: AgentId | null): Promise<SendResponse> {
   const { ctx, ports, caller, body, query } = call
   if (ctx.isDraining() && !isCommand(body)) throw new ErrGatewayDraining()
-  const { orgId, principal, trace, railed, through } = caller
-  const from = { orgId, principal, trace, railed, through, live: ctx.live, defaultAgent: () => agent }
-  const sent = await sendMessage(ports, from, { key: call.params.key, input: withSender(call), once: onceOf(call) })
+  const { orgId, principal, trace, restricted, through } = caller
+  // Typed, because a misspelled optional field would drop the restrictions of the key in silence.
+  const from: MessageContext = {
+    orgId,
+    principal,
+    trace,
+    restricted,
+    through,
+    live: ctx.live,
+    defaultAgent: () => agent,
+  }
+  const sent = await sendMessage(ports, from, {
+    key: call.params.key,
+    input: withSender(call),
+    once: messageOnceOf(call),
+  })
   if (!isReceipt(sent)) return answer(200, sent)
-  if (query.wait !== undefined && query.wait > 0) return waited(call, sent, query.wait)
-  return received(sent)
+  if (query.wait !== undefined && query.wait > 0) return answerAfterWait(call, sent, query.wait)
+  return answerWithReceipt(sent)
 }
 
 /**
- * A message that names no sender comes from its key or member, so that a burst of them is one run. What may be repeated
- * by its idempotency key, and what a run sends, is not typed by a person: it is left without a sender.
+ * Sets the sender of a message without one to its key or member, so that a burst of messages becomes one run. Messages
+ * with an idempotency key and messages of a run are not typed by a person and stay without a sender.
  */
-function withSender({ caller, body }: Send): MessageInput {
-  const isFromRun = body.parent_run_id !== undefined || (caller.railed?.attempt ?? null) !== null
+function withSender({ caller, body }: SendCall): MessageInput {
+  const isFromRun = body.parent_run_id !== undefined || (caller.restricted?.attempt ?? null) !== null
   if (
     caller.principal === null ||
     body.sender !== undefined ||
@@ -70,25 +107,25 @@ function withSender({ caller, body }: Send): MessageInput {
 }
 
 /** How long the caller waits is not part of what an idempotency key covers. */
-function onceOf({ caller, params }: Send): Once | undefined {
+function messageOnceOf({ caller, params }: SendCall): IdempotentRequest | undefined {
   const { once } = caller
   if (once === undefined) return undefined
   const { body: input } = once.body as { readonly body: unknown }
   return { ...once, principal: caller.principal ?? 'library', body: { key: params.key, input } }
 }
 
-async function waited(call: Send, receipt: MessageReceipt, seconds: number): Promise<Sent> {
+async function answerAfterWait(call: SendCall, receipt: MessageReceipt, seconds: number): Promise<SendResponse> {
   const { ctx, caller } = call
   const id = runId(receipt.run_id)
-  const run = await settledRun(call, id, seconds * 1_000)
+  const run = await waitUntilSettled(call, id, seconds * 1_000)
   if (isTerminal(run.status)) return answer(200, run)
-  return received({ ...receipt, state: run.status, position: ctx.live.positionOf(caller.orgId, id) })
+  return answerWithReceipt({ ...receipt, state: run.status, position: ctx.live.positionOf(caller.orgId, id) })
 }
 
-const received = (receipt: MessageReceipt): Sent =>
+const answerWithReceipt = (receipt: MessageReceipt): SendResponse =>
   receipt.duplicate === true ? answer(200, receipt) : answer(202, receipt)
 
-/** Conversations: what is said, and how their work queues. Keys are percent-encoded. */
+/** Sessions: their messages and queueing. Keys are percent-encoded. */
 export const sessionOperations = {
   'sessions.list': operation({
     ...{ method: 'GET', path: '/api/v1/sessions', tag: 'sessions', permission: 'sessions:read' },
@@ -99,9 +136,9 @@ export const sessionOperations = {
   }).by(({ ports, caller, query }) => findSessions(ports, caller.orgId, query)),
   'sessions.get': operation({
     ...{ method: 'GET', path: '/api/v1/sessions/:key', tag: 'sessions', permission: 'sessions:read' },
-    rails: 'session',
+    restrictedAccess: 'session',
     summary: 'Get a session and its pending work',
-    params: one,
+    params: keyParams,
     answers: { 200: session },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getSession(ports, caller.orgId, params.key)),
@@ -109,26 +146,26 @@ export const sessionOperations = {
     ...{ method: 'PATCH', path: '/api/v1/sessions/:key', tag: 'sessions', permission: 'sessions:write' },
     summary: 'Update the queueing of a session',
     description: 'Creates the session if it does not exist. Null restores the setting of the deployment.',
-    params: one,
+    params: keyParams,
     body: sessionChange,
     answers: { 200: session },
     examples: { body: { mode: 'interrupt', max_concurrent: 3 } },
-  }).by(({ ports, caller, params, body }) => changeSession(ports, { ...caller, key: params.key }, body)),
+  }).by(({ ports, caller, params, body }) => updateSession(ports, { ...caller, key: params.key }, body)),
   'sessions.messages': operation({
     ...{ method: 'GET', path: '/api/v1/sessions/:key/messages', tag: 'sessions', permission: 'sessions:read' },
-    rails: 'session',
+    restrictedAccess: 'session',
     summary: 'List the messages of a session and their replies',
     description:
       'Newest first, one entry per run of the session: merged messages are one entry, and runs of schedules and ' +
       'other triggers are included.',
-    params: one,
+    params: keyParams,
     query: pageFilter,
     answers: { 200: messagePage },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params, query }) => findMessages(ports, { orgId: caller.orgId, key: params.key }, query)),
   'sessions.send': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/messages', tag: 'sessions', permission: 'sessions:write' },
-    rails: 'session',
+    restrictedAccess: 'session',
     summary: 'Send a message to a session',
     description:
       'The agent is the one in the key (`agent:<agent>:…`), else the default agent of the org. With `wait`, the ' +
@@ -138,30 +175,30 @@ export const sessionOperations = {
       'member that sends it: messages of one sender within the debounce window become one run. A request with an ' +
       '`Idempotency-Key` and no sender is not debounced.',
     ...{ creates: true, admits: true },
-    params: one,
-    query: z.strictObject({ wait: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional() }),
+    params: keyParams,
+    query: z.strictObject({ wait: z.number().min(0).max(MAX_MESSAGE_WAIT_SECONDS).optional() }),
     body: messageInput,
     answers: { 200: z.union([run, stopAnswer, messageReceipt]), 202: messageReceipt },
     refusals: ['NOT_FOUND', 'SESSION_QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY', 'DRAINING'],
     examples: { body: { text: 'What is new?', sender: 'ann' } },
   }).by((call) => {
     const agent = call.ctx.defaultAgent(call.caller.orgId)
-    return agent instanceof Promise ? agent.then((known) => send(call, known)) : send(call, agent)
+    return agent instanceof Promise ? agent.then((known) => handleSend(call, known)) : handleSend(call, agent)
   }),
   'sessions.stop': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/stop', tag: 'sessions', permission: 'sessions:write' },
-    rails: 'session',
+    restrictedAccess: 'session',
     summary: 'Cancel the oldest active run of a session',
-    params: one,
+    params: keyParams,
     answers: { 200: stopAnswer },
     examples: { answer: { stopped: 1, drained: 0 } },
   }).by(({ ports, caller, params }) => stopByKey(ports, caller, { key: params.key, how: 'stop' })),
   'sessions.stopAll': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/stopall', tag: 'sessions', permission: 'sessions:write' },
-    rails: 'session',
+    restrictedAccess: 'session',
     summary: 'Cancel the active runs of a session and empty its queue',
     description: 'Messages sent before that arrive later end as `cancelled`, reason `stale`.',
-    params: one,
+    params: keyParams,
     answers: { 200: stopAnswer },
     examples: { answer: { stopped: 2, drained: 5 } },
   }).by(({ ports, caller, params }) => stopByKey(ports, caller, { key: params.key, how: 'stopall' })),
@@ -169,7 +206,7 @@ export const sessionOperations = {
     ...{ method: 'POST', path: '/api/v1/sessions/:key/reset', tag: 'sessions', permission: 'sessions:write' },
     summary: 'Start a new generation of a session',
     description: 'Waiting runs end as `cancelled`, reason `lane_cleared`; active runs are cancelled.',
-    params: one,
+    params: keyParams,
     answers: { 200: stopAnswer },
     examples: { answer: { stopped: 1, drained: 2 } },
   }).by(({ ports, caller, params }) => stopByKey(ports, caller, { key: params.key, how: 'reset' })),

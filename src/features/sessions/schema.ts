@@ -5,32 +5,31 @@ import {
   MAX_DEBOUNCE_MS,
   MAX_SESSION_CONCURRENT,
   SESSION_MODES,
-} from '../../core/session/session-rules.ts'
+} from '../../domain/session/session.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { TRIGGERS } from '../../domain/run/run.ts'
-import { anyJson, moment, pageOf, paging, whyFields } from '../../api/common.ts'
-import { fieldsRule, givenMoment, storableList, text, whole } from '../../api/fields.ts'
+import { anyJson, isoTime, pageOf, paging, whyFields } from '../../api/common.ts'
+import { fieldsRule, timeInput, named, type Shape, storableList, text, integerBetween } from '../../api/fields.ts'
 import { errorCode } from '../runs/schema.ts'
-import { named, type Shape } from '../../contract/shape.ts'
 
-/** Texts above this are not messages but files; they belong into attachments by reference. */
-const MAX_TEXT = 1_000_000
+/** Maximum characters of a text. Longer content belongs in attachments by reference. */
+const MAX_MESSAGE_TEXT = 1_000_000
 
-/** No model writes more tokens. */
-const MAX_TOKENS = 1_000_000_000
+/** More than any model can write. */
+const MAX_MESSAGE_TOKENS = 1_000_000_000
 
-/** The rules that a message may set too. */
+/** Rules that a message can also set for itself. */
 const sharedRules = {
   mode: z.enum(SESSION_MODES),
-  max_concurrent: whole(1, MAX_SESSION_CONCURRENT),
-  debounce_ms: whole(0, MAX_DEBOUNCE_MS),
+  max_concurrent: integerBetween(1, MAX_SESSION_CONCURRENT),
+  debounce_ms: integerBetween(0, MAX_DEBOUNCE_MS),
 }
 
 export const messageInput = named(
   'MessageInput',
   z
     .strictObject({
-      text: text(0, MAX_TEXT),
+      text: text(0, MAX_MESSAGE_TEXT),
       sender: text(1, 512)
         .optional()
         .describe('Who sends it. Messages of one sender within the debounce time become one run.'),
@@ -38,24 +37,26 @@ export const messageInput = named(
       message_id: text(1, 512)
         .optional()
         .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
-      sent_at: givenMoment.optional(),
+      sent_at: timeInput.optional(),
       lane: text(1, 100).optional().describe('Lane of its run.'),
       mode: sharedRules.mode.optional().describe('How it is queued, for this message only.'),
       max_concurrent: sharedRules.max_concurrent.optional(),
       debounce_ms: sharedRules.debounce_ms.optional(),
-      not_before: givenMoment.optional().describe('Earliest time to start.'),
-      deadline: givenMoment.optional().describe('Latest time to start.'),
+      not_before: timeInput.optional().describe('Earliest time to start.'),
+      deadline: timeInput.optional().describe('Latest time to start.'),
       parent_run_id: text(1, 100).optional(),
-      max_tokens: whole(1, MAX_TOKENS).optional().describe('Maximum tokens of the run; budgets reserve this amount.'),
+      max_tokens: integerBetween(1, MAX_MESSAGE_TOKENS)
+        .optional()
+        .describe('Maximum tokens of the run; budgets reserve this amount.'),
     })
     .check(
-      fieldsRule(({ text: said, attachments }) =>
-        typeof said === 'string' && said.trim() === '' && (attachments ?? []).length === 0
-          ? [{ field: 'text', value: said, message: 'is empty', allowed: 'a text, or attachments' }]
+      fieldsRule(({ text: content, attachments }) =>
+        typeof content === 'string' && content.trim() === '' && (attachments ?? []).length === 0
+          ? [{ field: 'text', value: content, message: 'is empty', allowed: 'a text, or attachments' }]
           : [],
       ),
     ),
-  'A message; the texts `/stop` and `/stopall` are the commands. A `message_id` that the same caller has sent to the session in the last 24 hours repeats that message: nothing happens, and the answer names its run.',
+  'A message. The texts `/stop` and `/stopall` are commands. A `message_id` that the same caller sent to the session within the last 24 hours repeats that message: nothing happens, and the answer contains its run.',
 )
 export type MessageInput = Shape<typeof messageInput>
 
@@ -90,11 +91,11 @@ const message = named(
     reply: anyJson.describe('The reply. Null: none yet.'),
     error_code: errorCode.nullable(),
     error_message: z.string().nullable(),
-    created_at: moment,
-    started_at: moment.nullable(),
-    finished_at: moment.nullable(),
+    created_at: isoTime,
+    started_at: isoTime.nullable(),
+    finished_at: isoTime.nullable(),
   }),
-  'What was said to a session and what came of it: one for each run, whoever woke it.',
+  'A message of a session and its reply: one entry per run, whatever its trigger.',
 )
 export type MessageView = Shape<typeof message>
 
@@ -122,12 +123,12 @@ export const session = named(
     context_window: z.number().nullable(),
     active: z.int(),
     waiting: z.int(),
-    created_at: moment,
+    created_at: isoTime,
   }),
 )
 export type SessionView = Shape<typeof session>
 
-/** Which sessions are listed. */
+/** Filter of the list of sessions. */
 export const sessionFilter = z.strictObject({
   isolated: z.boolean().optional().describe('Include the sessions of isolated schedule runs.'),
   ...paging,
@@ -140,14 +141,14 @@ export const sessionChange = named(
   'SessionChange',
   z.strictObject({
     mode: sharedRules.mode.nullish().describe('How messages are queued.'),
-    cap: whole(1, MAX_CAP).nullish().describe('Maximum number of queued messages.'),
+    cap: integerBetween(1, MAX_CAP).nullish().describe('Maximum number of queued messages.'),
     drop: z.enum(DROP_POLICIES).nullish().describe('Which message is dropped when the queue is full.'),
     debounce_ms: sharedRules.debounce_ms.nullish().describe('Messages this close together become one run.'),
     max_concurrent: sharedRules.max_concurrent.nullish().describe('Maximum number of concurrent runs.'),
   }),
-  'What is left out stays; null gives a rule back to the deployment.',
+  'Omitted fields stay unchanged; null restores the setting of the deployment.',
 )
 export type SessionChange = Shape<typeof sessionChange>
 
-/** The rules of a session as a program gives them: what is left out stays. */
+/** A change of session rules through the library: omitted rules stay unchanged. */
 export type SessionPatch = { readonly [Name in keyof SessionChange]?: NonNullable<SessionChange[Name]> }

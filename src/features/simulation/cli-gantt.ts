@@ -2,9 +2,9 @@ import type { SimulateAnswer } from './schema.ts'
 import type { OutageInput, SimulatedRunView } from './result-schema.ts'
 import { largest } from '../../domain/long-lists.ts'
 import type { Style } from '../../cli/output/style.ts'
-import { cutTo, widthOfText } from '../../cli/output/text.ts'
+import { truncateText, widthOfText } from '../../cli/output/text.ts'
 
-const MARKS: Readonly<Record<string, string>> = {
+const STATUS_CHARACTERS: Readonly<Record<string, string>> = {
   success: '=',
   failed: 'x',
   timeout: 't',
@@ -13,43 +13,43 @@ const MARKS: Readonly<Record<string, string>> = {
   waiting: '-',
   skipped: '.',
 }
-const LEGEND = '| starts  = success  x failed  t timeout  ~ cancelled  > still at work  - waits  . skipped  # out'
-const NARROWEST = 30
-const WIDEST = 120
+const LEGEND = '| start  = success  x failed  t timeout  ~ cancelled  > running  - waiting  . skipped  # outage'
+const MIN_CHART_WIDTH = 30
+const MAX_CHART_WIDTH = 120
 const NAME_WIDTH = 20
-const MOST_LINES = 20
-const MOST_BESIDE = 4
+const MAX_LINES = 20
+const MAX_CONCURRENT_SENDS = 4
 
-interface Sheet {
+interface TimeScale {
   readonly from: number
   readonly span: number
   readonly cells: number
 }
 
-/** A picture of the window for a terminal: a line for each schedule, more where its runs are beside each other. */
+/** Renders the window as a Gantt chart: a line per schedule, more lines where its runs overlap. */
 export function gantt(
   answer: SimulateAnswer,
   { style, width }: { readonly style: Style; readonly width: number | null },
 ): string {
-  const shown = answer.schedules.slice(0, MOST_LINES)
+  const shown = answer.schedules.slice(0, MAX_LINES)
   const label = Math.min(NAME_WIDTH, largest([6, ...shown.map(({ name }) => widthOfText(name))]))
-  const cells = Math.min(WIDEST, Math.max(NARROWEST, (width ?? 100) - label - 3))
+  const cells = Math.min(MAX_CHART_WIDTH, Math.max(MIN_CHART_WIDTH, (width ?? 100) - label - 3))
   const from = Date.parse(answer.from)
-  const sheet = { from, span: Date.parse(answer.to) - from, cells }
+  const scale = { from, span: Date.parse(answer.to) - from, cells }
   const pad = (text: string): string =>
-    cutTo(text, label) + ' '.repeat(Math.max(0, label - widthOfText(cutTo(text, label))))
+    truncateText(text, label) + ' '.repeat(Math.max(0, label - widthOfText(truncateText(text, label))))
   const lines = [
-    ...(answer.outages.length === 0 ? [] : [`${pad('outage')} ${outageLine(answer.outages, sheet)}`]),
+    ...(answer.outages.length === 0 ? [] : [`${pad('outage')} ${outageLine(answer.outages, scale)}`]),
     ...shown.flatMap(({ id, name }) =>
       runLines(
         answer.rows.filter((row) => row.schedule_id === id),
-        sheet,
+        scale,
       ).map((line, index) => `${pad(index === 0 ? name : '')} ${line}`),
     ),
   ]
   const more = answer.schedules.length - shown.length
   return [
-    `${pad('')} ${axis(sheet)}`.trimEnd(),
+    `${pad('')} ${axis(scale)}`.trimEnd(),
     ...lines,
     ...(more > 0 ? [`${more} more schedules`] : []),
     style.dim(LEGEND),
@@ -57,7 +57,7 @@ export function gantt(
   ].join('\n')
 }
 
-const cellOf = (at: number, { from, span, cells }: Sheet): number => Math.floor(((at - from) / span) * cells)
+const cellOf = (at: number, { from, span, cells }: TimeScale): number => Math.floor(((at - from) / span) * cells)
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -70,79 +70,80 @@ const STEPS = [
   ...[1, 2, 7, 14, 28].map((count) => count * DAY),
 ]
 
-/** Round moments, as many as can be read. */
-function axis({ from, span, cells }: Sheet): string {
+/** The time axis, with as many round times as fit. */
+function axis({ from, span, cells }: TimeScale): string {
   const label = (at: number): string => {
     const text = new Date(at).toISOString()
     if (span > DAY) return `${text.slice(5, 10)} ${text.slice(11, 16)}`
     return span >= 2 * HOUR ? text.slice(11, 16) : text.slice(11, 19)
   }
-  const wide = label(from).length + 2
-  const step = STEPS.find((one) => (one / span) * cells >= wide) ?? span
+  const labelWidth = label(from).length + 2
+  const step = STEPS.find((one) => (one / span) * cells >= labelWidth) ?? span
   let line = ''
   for (let at = Math.ceil(from / step) * step; at < from + span; at += step) {
-    const place = cellOf(at, { from, span, cells })
-    if (place + label(at).length <= cells) line = line.padEnd(place) + label(at)
+    const column = cellOf(at, { from, span, cells })
+    if (column + label(at).length <= cells) line = line.padEnd(column) + label(at)
   }
   return line
 }
 
-function outageLine(outages: readonly OutageInput[], sheet: Sheet): string {
-  const cells = Array.from({ length: sheet.cells }, () => ' ')
-  for (const { from, to } of outages) fill(cells, sheet, { start: Date.parse(from), end: Date.parse(to), mark: '#' })
+function outageLine(outages: readonly OutageInput[], scale: TimeScale): string {
+  const cells = Array.from({ length: scale.cells }, () => ' ')
+  for (const { from, to } of outages)
+    fill(cells, scale, { start: Date.parse(from), end: Date.parse(to), character: '#' })
   return cells.join('').trimEnd()
 }
 
 interface Bar {
   readonly start: number
   readonly end: number
-  readonly mark: string
-  /** Where the bar begins, if that is to be seen. */
-  readonly first?: string
+  readonly character: string
+  /** The character of the first cell, if it differs. */
+  readonly firstCharacter?: string
 }
 
-/** What began before the window, or ends after it, is seen as far as it is in it. */
-function fill(cells: string[], sheet: Sheet, { start, end, mark, first }: Bar): void {
-  const begin = cellOf(start, sheet)
-  const last = Math.max(begin, cellOf(end - 1, sheet))
-  for (let at = Math.max(0, begin); at <= Math.min(sheet.cells - 1, last); at += 1) cells[at] = mark
-  if (first !== undefined && last > begin && begin >= 0 && begin < sheet.cells) cells[begin] = first
+/** Draws the part of a bar that lies in the window. */
+function fill(cells: string[], scale: TimeScale, { start, end, character, firstCharacter: first }: Bar): void {
+  const begin = cellOf(start, scale)
+  const last = Math.max(begin, cellOf(end - 1, scale))
+  for (let at = Math.max(0, begin); at <= Math.min(scale.cells - 1, last); at += 1) cells[at] = character
+  if (first !== undefined && last > begin && begin >= 0 && begin < scale.cells) cells[begin] = first
 }
 
-/** As many lines as there are runs at once, as far as they fit; skips stand in the first, where nothing else is. */
-function runLines(rows: readonly SimulatedRunView[], sheet: Sheet): readonly string[] {
+/** One line per concurrent run, up to a limit; skipped occurrences go to free cells of the first line. */
+function runLines(rows: readonly SimulatedRunView[], scale: TimeScale): readonly string[] {
   const lines: { readonly cells: string[]; busyUntil: number }[] = []
   const line = (start: number, end: number): string[] => {
     const free = lines.findIndex(({ busyUntil }) => busyUntil <= start)
-    const at = free >= 0 ? free : Math.min(lines.length, MOST_BESIDE - 1)
-    const found = (lines[at] ??= { cells: Array.from({ length: sheet.cells }, () => ' '), busyUntil: 0 })
+    const at = free >= 0 ? free : Math.min(lines.length, MAX_CONCURRENT_SENDS - 1)
+    const found = (lines[at] ??= { cells: Array.from({ length: scale.cells }, () => ' '), busyUntil: 0 })
     found.busyUntil = Math.max(found.busyUntil, end)
     return found.cells
   }
-  const windowEnd = sheet.from + sheet.span
+  const windowEnd = scale.from + scale.span
   for (const row of rows.filter(({ attempts }) => attempts.length > 0)) {
     const bars = barsOf(row, windowEnd)
     const cells = line(bars[0]?.start ?? 0, bars.at(-1)?.end ?? 0)
-    for (const bar of bars) fill(cells, sheet, bar)
+    for (const bar of bars) fill(cells, scale, bar)
   }
   const first = line(windowEnd, windowEnd)
   for (const row of rows.filter(({ attempts }) => attempts.length === 0)) {
-    const at = cellOf(Date.parse(row.nominal_time ?? row.created_at), sheet)
-    const mark = MARKS[row.status] ?? MARKS['waiting'] ?? '-'
-    if (first[at] === ' ') first[at] = mark
+    const at = cellOf(Date.parse(row.nominal_time ?? row.created_at), scale)
+    const character = STATUS_CHARACTERS[row.status] ?? STATUS_CHARACTERS['waiting'] ?? '-'
+    if (first[at] === ' ') first[at] = character
   }
   return lines.map(({ cells }) => cells.join('').trimEnd())
 }
 
-/** What it waited for, then its attempts. */
+/** The bars of a run: waiting times and attempts. */
 function barsOf(row: SimulatedRunView, windowEnd: number): readonly Bar[] {
   const bars: Bar[] = []
   let until = Date.parse(row.created_at)
   for (const attempt of row.attempts) {
     const start = Date.parse(attempt.started_at)
     const end = attempt.finished_at === null ? windowEnd : Date.parse(attempt.finished_at)
-    if (start > until) bars.push({ start: until, end: start, mark: MARKS['waiting'] ?? '-' })
-    bars.push({ start, end, mark: MARKS[attempt.status] ?? '>', first: '|' })
+    if (start > until) bars.push({ start: until, end: start, character: STATUS_CHARACTERS['waiting'] ?? '-' })
+    bars.push({ start, end, character: STATUS_CHARACTERS[attempt.status] ?? '>', firstCharacter: '|' })
     until = end
   }
   return bars

@@ -1,20 +1,20 @@
+import { DURATION_WORDS, parseDuration } from '../../domain/duration.ts'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
-import { DURATION_WORDS, parseDuration } from '../../domain/duration.ts'
-import type { ScheduleInput } from '../../contract/schedule.ts'
+import type { ScheduleInput } from '../schedules/schema.ts'
 import type { OutageAsked, SimulateInput } from './schema.ts'
 import type { AssumptionInput, PolicyChange } from './result-schema.ts'
 import type { OutageKind } from '../../api/outages.ts'
 import { formatInstant, later, type Instant } from '../../domain/instant.ts'
 import { ERROR_CODES, type ErrorCode } from '../../domain/run/error-codes.ts'
-import { readScheduleFile, withDurations } from '../../serve/schedule-file.ts'
-import { moment, number, seconds, valuesOf } from '../../cli/remote/fields.ts'
-import { UsageError } from '../../cli/remote/usage.ts'
+import { readScheduleFile, withDurations } from '../../serve/simulate.ts'
+import { timeOrDuration, number, seconds, valuesOf } from '../../cli/remote/fields.ts'
+import { UsageError } from '../../cli/remote/call.ts'
 import type { Terminal } from '../../cli/terminal.ts'
-import { SCHEDULE_FIELDS } from '../../cli/commands/schedule-fields.ts'
+import { SCHEDULE_FIELDS } from '../schedules/cli-show.ts'
 
-/** The options of `escapement simulate` as commander hands them over. */
+/** The options of `escapement simulate` as commander passes them. */
 export interface SimulateOptions {
   readonly file?: string
   readonly schedule?: readonly string[]
@@ -37,10 +37,10 @@ export interface SimulateOptions {
   readonly seed?: string
 }
 
-/** How many rows are asked for: all that are ever told. */
-const ROWS = 10_000
+/** The number of rows to request: the maximum. */
+const MAX_ROWS_REQUESTED = 10_000
 
-/** Makes of the options what is asked of the simulator. */
+/** Builds the simulation request from the options. */
 export async function simulateInputOf(terminal: Terminal, options: SimulateOptions): Promise<SimulateInput> {
   const now = terminal.now()
   const { schedule: ids = [], all = false, replay = false } = options
@@ -49,9 +49,9 @@ export async function simulateInputOf(terminal: Terminal, options: SimulateOptio
   const schedules = await schedulesOf(terminal, options.file, flags)
   if (schedules.length === 0 && ids.length === 0 && !all)
     throw new UsageError(
-      'What is to be simulated? A file (--file), stored schedules (--schedule ID, --all), or one by its fields (--every 5m …)',
+      'Nothing to simulate. Pass a file (--file), stored schedules (--schedule ID, --all), or schedule fields (--every 5m …)',
     )
-  const window = windowOf(options, now)
+  const window = simulationWindow(options, now)
   const outages = outagesOf(options, replay ? null : Date.parse(window.from))
   return {
     ...(schedules.length === 0 ? {} : { schedules }),
@@ -65,11 +65,11 @@ export async function simulateInputOf(terminal: Terminal, options: SimulateOptio
     ...(options.against === undefined ? {} : { against: [changeOf('--against', options.against)] }),
     ...(replay ? { replay } : {}),
     ...(options.seed === undefined ? {} : { seed: number(options.seed, { option: '--seed', now }) as number }),
-    max_rows: ROWS,
+    max_rows: MAX_ROWS_REQUESTED,
   }
 }
 
-/** What stands in the file, with the fields that were given over it; without a file, what they make. */
+/** The schedules of the file, overridden by options; without a file, the schedule given by options. */
 async function schedulesOf(
   terminal: Terminal,
   file: string | undefined,
@@ -78,7 +78,7 @@ async function schedulesOf(
   if (file === undefined) return Object.keys(flags).length === 0 ? [] : [flags]
   const from = path.resolve(terminal.cwd ?? process.cwd(), file)
   const content = await (file === '-' ? readAll(terminal.stdin) : readFile(from, 'utf8')).catch((error: unknown) => {
-    throw new UsageError(`--file ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`Cannot read --file ${file}: ${error instanceof Error ? error.message : String(error)}`)
   })
   const read = readScheduleFile(content)
   if (!read.ok) throw new UsageError(`--file ${file} ${read.message}`)
@@ -94,12 +94,12 @@ const lengthOf = (options: SimulateOptions): { readonly window_seconds: number }
 
 type Window = { readonly from: string } & ({ readonly to: string } | { readonly window_seconds: number })
 
-/** From a moment on, which is written out: outages are counted from it. */
-function windowOf(options: SimulateOptions, now: Instant): Window {
-  const read = (option: '--from' | '--to', text: string): string => moment(text, { option, now }) as string
+/** The window, with an explicit start, because outage offsets count from it. */
+function simulationWindow(options: SimulateOptions, now: Instant): Window {
+  const read = (option: '--from' | '--to', text: string): string => timeOrDuration(text, { option, now }) as string
   const from = options.from === undefined ? formatInstant(now) : read('--from', options.from)
   if (options.to === undefined) return { from, ...lengthOf(options) }
-  if (options.for !== undefined) throw new UsageError('--for cannot be given together with --to')
+  if (options.for !== undefined) throw new UsageError('--for and --to cannot be combined')
   return { from, to: read('--to', options.to) }
 }
 
@@ -109,18 +109,18 @@ const OUTAGES = [
   { option: '--agent-outage', name: 'agentOutage', kind: 'agent' },
 ] as const satisfies readonly { option: string; name: keyof SimulateOptions; kind: OutageKind }[]
 
-/** `60s@2m` is a minute, two minutes into the window; `60s@2026-11-16T09:02:00Z` the same by the clock. */
+/** `60s@2m` lasts a minute and starts two minutes into the window; `60s@2026-11-16T09:02:00Z` starts at that time. */
 function outagesOf(options: SimulateOptions, from: number | null): readonly OutageAsked[] {
   return OUTAGES.flatMap(({ option, name, kind }) =>
     (options[name] ?? []).map((text): OutageAsked => {
       const [, length = '', when = ''] = /^([^@]+)@(.+)$/.exec(text) ?? []
       const lengthMs = parseDuration(length, 'ms')
       const offset = parseDuration(when, 'ms')
-      const allowed = 'how long @ when: 60s@2m, or 60s@2026-11-16T09:02:00Z'
+      const allowed = 'DURATION@START: 60s@2m, or 60s@2026-11-16T09:02:00Z'
       if (lengthMs === null || lengthMs === 0 || when === '')
-        throw new UsageError(`${option} "${text}" is not understood. Allowed: ${allowed}`)
+        throw new UsageError(`Invalid ${option} "${text}". Allowed: ${allowed}`)
       const start = offset === null ? Date.parse(when) : from === null ? Number.NaN : from + offset
-      if (Number.isNaN(start)) throw new UsageError(`${option} "${text}" is not understood. Allowed: ${allowed}`)
+      if (Number.isNaN(start)) throw new UsageError(`Invalid ${option} "${text}". Allowed: ${allowed}`)
       return { kind, from: formatInstant(start as Instant), to: formatInstant(later(start as Instant, lengthMs)) }
     }),
   )
@@ -137,16 +137,16 @@ function assumptionOf(options: SimulateOptions, now: Instant): Pick<SimulateInpu
   return Object.keys(assume).length === 0 ? {} : { assume }
 }
 
-/** `12s`, or anything between two: `5s..20s`. */
+/** A duration, or a range: `12s`, `5s..20s`. */
 function durationOf(text: string): NonNullable<AssumptionInput['duration_ms']> {
   const [low = '', high] = text.split('..')
   const [min, max] = [parseDuration(low, 'ms'), high === undefined ? null : parseDuration(high, 'ms')]
   if (min === null || (high !== undefined && max === null))
-    throw new UsageError(`--takes "${text}" is not understood. Allowed: ${DURATION_WORDS}; or two: 5s..20s`)
+    throw new UsageError(`Invalid --takes "${text}". Allowed: ${DURATION_WORDS}; or a range: 5s..20s`)
   return max === null ? min : { min, max }
 }
 
-/** `500` is what every attempt is answered; `0.2` and `20%` how many fail; `timeout` that none ever answers. */
+/** `500` is the status of every attempt, `0.2` or `20%` the failure rate, `timeout` lets every attempt time out. */
 function failureOf(text: string): AssumptionInput {
   if (/^[345]\d\d$/.test(text)) return { failure_rate: 1, error_code: `executor_http_${text.charAt(0)}xx` as ErrorCode }
   if (text === 'timeout') return { timeout_rate: 1 }
@@ -155,16 +155,16 @@ function failureOf(text: string): AssumptionInput {
   const rate = digits === undefined ? Number.NaN : percent === '%' ? Number(digits) / 100 : Number(digits)
   if (rate >= 0 && rate <= 1) return { failure_rate: rate }
   throw new UsageError(
-    `--fails "${text}" is not understood. Allowed: a status as 500, a share as 0.2 or 20%, timeout, or an error code`,
+    `Invalid --fails "${text}". Allowed: a status such as 500, a rate such as 0.2 or 20%, timeout, or an error code`,
   )
 }
 
-/** `overlap_action=SKIP`: what is JSON is read as JSON, everything else is a text; nothing behind = is the default. */
+/** Reads `overlap_action=SKIP`: the value is JSON or a string; an empty value resets the field to its default. */
 function changeOf(option: string, given: readonly string[]): PolicyChange {
   const set = given.map((text): readonly [string, unknown] => {
     const [, name = '', value = ''] = /^([\w-]+)=(.*)$/s.exec(text) ?? []
     if (name === '')
-      throw new UsageError(`${option} "${text}" is not understood. Allowed: field=value, as overlap_action=SKIP`)
+      throw new UsageError(`Invalid ${option} "${text}". Allowed: field=value, such as overlap_action=SKIP`)
     return [name.replaceAll('-', '_'), value === '' ? null : valueOf(value)]
   })
   return { set: withDurations(Object.fromEntries(set)) }

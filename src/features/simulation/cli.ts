@@ -4,24 +4,20 @@ import { Refusal, REFUSAL_TITLES } from '../../api/refusals.ts'
 import type { SimulateAnswer, SimulateInput, SimulationProgress } from './schema.ts'
 import { namesOf, number, withFields } from '../../cli/remote/fields.ts'
 import {
-  carryOut,
-  readBy,
-  startTalk,
+  runAction,
+  withOutputFormat,
+  openCliCall,
   withCommonOptions,
   type CommonOptions,
-  type Desk,
+  type CliContext,
   type Screen,
-} from '../../cli/remote/talk.ts'
+} from '../../cli/remote/call.ts'
 import type { FieldNames } from '../../cli/remote/refused.ts'
-import { csvOf } from '../../cli/simulation/csv.ts'
-import { differenceText } from '../../cli/simulation/difference.ts'
+import { csvOf, differenceText, headText, rowsTable, totalFacts } from './cli-output.ts'
 import { gantt } from './cli-gantt.ts'
-import { headText } from '../../cli/simulation/head.ts'
-import { rowsTable } from '../../cli/simulation/rows.ts'
-import { totalFacts } from '../../cli/simulation/words.ts'
 import { renderFacts } from '../../cli/output/table.ts'
 import type { Terminal } from '../../cli/terminal.ts'
-import { SCHEDULE_FIELDS } from '../../cli/commands/schedule-fields.ts'
+import { SCHEDULE_FIELDS } from '../schedules/cli-show.ts'
 import type { SimulateOptions } from './cli-input.ts'
 
 interface Options extends SimulateOptions, CommonOptions {
@@ -29,9 +25,9 @@ interface Options extends SimulateOptions, CommonOptions {
   readonly rows?: string
 }
 
-const USUAL_ROWS = 100
+const DEFAULT_ROWS = 100
 
-/** What the fields of the request are called here. */
+/** Option names by JSON pointer of the request. */
 const NAMES: FieldNames = {
   ...Object.fromEntries(Object.entries(namesOf(SCHEDULE_FIELDS)).map(([at, name]) => [`/schedules/0${at}`, name])),
   ...{ '/ids': '--schedule', '/all': '--all', '/from': '--from', '/to': '--to', '/window_seconds': '--for' },
@@ -39,78 +35,78 @@ const NAMES: FieldNames = {
   ...{ '/against': '--against', '/replay': '--replay', '/seed': '--seed', '/agent_id': '--agent' },
 }
 
-/** `escapement simulate`: what would happen, without a server where everything is in a file or in options. */
-export function addSimulate(command: Command, desk: Desk): void {
+/** `escapement simulate`: simulates schedules; needs a server only for stored schedules and history. */
+export function addSimulate(command: Command, cli: CliContext): void {
   command
-    .option('-f, --file <file>', 'schedules as JSON or YAML, one or a list, from a file or - for stdin')
-    .option('--schedule <id...>', 'stored schedules')
-    .option('--all', 'all active schedules; with --agent, those of one agent')
+    .option('-f, --file <file>', 'read one schedule or a list as JSON or YAML from a file, or - for stdin')
+    .option('--schedule <id...>', 'simulate these stored schedules')
+    .option('--all', 'simulate all active schedules; with --agent, those of one agent')
     .option('--from <time>', 'start of the window (default now)')
     .option('--to <time>', 'end of the window')
     .option('--for <duration>', 'length of the window (default 24h)')
     .option('--takes <duration>', 'duration of an attempt, or a range: 5s..20s')
-    .option('--fails <what>', 'status of every attempt (500), or share of failures (20%)')
+    .option('--fails <what>', 'status of every attempt (500), or failure rate (20%)')
     .option('--tokens <n>', 'tokens of an attempt')
     .option('--cost <amount>', 'cost of an attempt')
-    .option('--stall <for@when...>', 'nothing fires for a time, from an offset into the window: 60s@2m')
-    .option('--outage <for@when...>', 'no node works, and active runs are lost')
-    .option('--agent-outage <for@when...>', 'attempts fail, because agents cannot be reached')
-    .option('--set <field=value...>', 'change policies of the schedules')
+    .option('--stall <for@when...>', 'stall the scheduler for a duration at an offset into the window: 60s@2m')
+    .option('--outage <for@when...>', 'take all nodes down; active runs are lost')
+    .option('--agent-outage <for@when...>', 'make agents unreachable, so that attempts fail')
+    .option('--set <field=value...>', 'override policies of the schedules')
     .option('--against <field=value...>', 'compare with these policies')
-    .option('--replay', 'take attempts and outages from the history of a past window')
-    .option('--seed <n>', 'seed of the random numbers (default 1)')
-    .option('--rows <n>', `maximum number of occurrences shown (default ${USUAL_ROWS})`)
+    .option('--replay', 'replay attempts and outages from the history of a past window')
+    .option('--seed <n>', 'random seed (default 1)')
+    .option('--rows <n>', `maximum number of occurrences shown (default ${DEFAULT_ROWS})`)
     .option('--csv', 'print the occurrences as CSV')
   withCommonOptions(withFields(command, SCHEDULE_FIELDS)).action(async (options: Options) => {
-    desk.settle(await carryOut(desk, NAMES, (screen) => simulate(screen, options)))
+    cli.settle(await runAction(cli, NAMES, (screen) => simulate(screen, options)))
   })
 }
 
-async function simulate(bare: Omit<Screen, 'json'>, options: Options): Promise<void> {
-  const isFree = options.csv !== true && options.json !== true
-  const screen = readBy(bare, !isFree)
+async function simulate(screenBase: Omit<Screen, 'json'>, options: Options): Promise<void> {
+  const isText = options.csv !== true && options.json !== true
+  const screen = withOutputFormat(screenBase, !isText)
   const { simulateInputOf } = await import('./cli-input.ts')
-  const input = await simulateInputOf(bare.terminal, options)
+  const input = await simulateInputOf(screenBase.terminal, options)
   const bar = progressBar(screen)
   const answer = await (needsServer(options)
-    ? ask(screen, { options, input, bar })
-    : compute(input, bar, bare.terminal))
+    ? simulateOnServer(screen, { options, input, bar })
+    : simulateLocally(input, bar, screenBase.terminal))
   await bar.clear()
   if (options.csv === true) await screen.print(csvOf(answer))
   else if (options.json === true) await screen.print(`${JSON.stringify(answer, null, 2)}\n`)
-  else await screen.print(report(answer, screen, rowsOf(options, bare.terminal)))
+  else await screen.print(report(answer, screen, rowsOf(options, screenBase.terminal)))
 }
 
-/** What is on record is known to a server; everything else is computed where it is asked for. */
+/** Stored schedules and history need a server; everything else is computed locally. */
 const needsServer = ({ schedule, all, replay, url }: Options): boolean =>
   schedule !== undefined || all === true || replay === true || url !== undefined
 
 const rowsOf = ({ rows }: Options, terminal: Terminal): number =>
-  rows === undefined ? USUAL_ROWS : (number(rows, { option: '--rows', now: terminal.now() }) as number)
+  rows === undefined ? DEFAULT_ROWS : (number(rows, { option: '--rows', now: terminal.now() }) as number)
 
-interface Asking {
+interface ServerSimulation {
   readonly options: Options
   readonly input: SimulateInput
   readonly bar: ProgressBar
 }
 
-async function ask(screen: Screen, { options, input, bar }: Asking): Promise<SimulateAnswer> {
-  const { client } = await startTalk(screen, options)
+async function simulateOnServer(screen: Screen, { options, input, bar }: ServerSimulation): Promise<SimulateAnswer> {
+  const { client } = await openCliCall(screen, options)
   return client.simulate(input, { onProgress: bar.show })
 }
 
-/** Loads the simulator only when it is asked for: the other commands begin without it. */
-async function compute(input: SimulateInput, bar: ProgressBar, terminal: Terminal): Promise<SimulateAnswer> {
+/** Loads the simulator on use, so that other commands start faster. */
+async function simulateLocally(input: SimulateInput, bar: ProgressBar, terminal: Terminal): Promise<SimulateAnswer> {
   const { simulateOffline } = await import('../../serve/simulate.ts')
   try {
     return simulateOffline(input, { now: terminal.now(), progress: bar.show })
   } catch (error) {
-    throw error instanceof Refusal ? asRefused(error) : error
+    throw error instanceof Refusal ? asApiError(error) : error
   }
 }
 
-/** What was refused here is told as what a server refuses. */
-function asRefused({ code, message, flaws }: Refusal): EscapementError {
+/** Converts a local error to an API error, so that both print the same. */
+function asApiError({ code, message, flaws }: Refusal): EscapementError {
   const errors = flaws.map((flaw) => ({
     pointer: `/${flaw.field.split('.').join('/')}`,
     message: flaw.position === undefined ? flaw.message : `${flaw.message} at position ${flaw.position + 1}`,
@@ -119,11 +115,11 @@ function asRefused({ code, message, flaws }: Refusal): EscapementError {
   return new EscapementError(message, { code, title: REFUSAL_TITLES[code], errors })
 }
 
-function report(answer: SimulateAnswer, screen: Screen, most: number): string {
-  const parts = [headText(answer, screen), rowsTable(answer, screen, most), gantt(answer, screen)]
+function report(answer: SimulateAnswer, screen: Screen, maxRows: number): string {
+  const parts = [headText(answer, screen), rowsTable(answer, screen, maxRows), gantt(answer, screen)]
   const totals = renderFacts(totalFacts(answer.totals), screen)
-  const other = answer.diff === null ? [] : [differenceText(answer, answer.diff, { screen, most })]
-  return [...parts, totals, ...other].join('\n')
+  const diffText = answer.diff === null ? [] : [differenceText(answer, answer.diff, { screen, maxRows })]
+  return [...parts, totals, ...diffText].join('\n')
 }
 
 interface ProgressBar {
@@ -133,7 +129,7 @@ interface ProgressBar {
 
 const BAR_WIDTH = 30
 
-/** How far it is, for a person who waits; a pipe stays quiet. */
+/** The progress bar, on a terminal only. */
 function progressBar(screen: Screen): ProgressBar {
   let shown = -1
   return {

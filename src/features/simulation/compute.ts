@@ -1,31 +1,31 @@
 import { invalid, Refusal } from '../../api/refusals.ts'
 import type { SimulatedRunView, SimulationChange, SimulationDiff, SimulationView } from './result-schema.ts'
-import { readTask } from '../../service/simulation/read-task.ts'
-import { simulate } from '../../service/simulation/simulate.ts'
-import type { SimulationJob, SimulationListening, SimulationOutcome } from '../../service/simulate/port.ts'
+import { parseSimulationTask } from './read-task.ts'
+import { simulate } from './simulator.ts'
+import type { SimulationJob, SimulationCallbacks, SimulationOutcome } from './port.ts'
 
-/** Computes a job from its beginning to its end, in the thread of whoever asks. */
+/** Computes a job synchronously, in the calling thread. */
 export function computeSimulation(
   { task, against }: SimulationJob,
-  { progress, signal }: SimulationListening = {},
+  { progress, signal }: SimulationCallbacks = {},
 ): SimulationOutcome {
-  const whole = Date.parse(task.to) - Date.parse(task.from)
-  const total = against === null ? whole : 2 * whole
+  const windowMs = Date.parse(task.to) - Date.parse(task.from)
+  const total = against === null ? windowMs : 2 * windowMs
   const control = (before: number) => ({
     progress: (done: number) => progress?.({ done: before + done, total }),
     ...(signal === undefined ? {} : { signal }),
   })
   const other = { ...task, changes: against ?? [] }
-  // What is wrong with the second is told before the first is computed.
-  if (against !== null) named('against', () => readTask(other))
-  const view = named('changes', () => simulate(task, control(0)))
-  const compared = against === null ? null : simulate(other, control(whole))
+  // Flaws in the second task are reported before the first one is computed.
+  if (against !== null) withFieldNames('against', () => parseSimulationTask(other))
+  const view = withFieldNames('changes', () => simulate(task, control(0)))
+  const compared = against === null ? null : simulate(other, control(windowMs))
   progress?.({ done: total, total })
   return { view, against: compared, diff: compared === null ? null : compareSimulations(view, compared) }
 }
 
-/** Tells what is wrong under the name under which it was given. */
-function named<T>(changes: 'changes' | 'against', compute: () => T): T {
+/** Reports flaws under the field name that the client used. */
+function withFieldNames<T>(changes: 'changes' | 'against', compute: () => T): T {
   try {
     return compute()
   } catch (error) {
@@ -39,19 +39,20 @@ function named<T>(changes: 'changes' | 'against', compute: () => T): T {
   }
 }
 
-/** What other policies make of the occurrences of the same window. Runs that people asked for are not compared. */
+/** Compares two simulations of the same window by occurrence. Manual runs are not compared. */
 export function compareSimulations(before: SimulationView, after: SimulationView): SimulationDiff {
-  const then = byOccurrence(before)
-  const now = byOccurrence(after)
+  const runsBefore = byOccurrence(before)
+  const runsAfter = byOccurrence(after)
   const changes: SimulationChange[] = []
   let unchanged = 0
-  for (const [name, run] of then) {
-    const other = now.get(name) ?? null
-    const kind = other === null ? 'only_before' : kindOf(run, other)
+  for (const [name, run] of runsBefore) {
+    const other = runsAfter.get(name) ?? null
+    const kind = other === null ? 'only_before' : changeKind(run, other)
     if (kind === null) unchanged += 1
-    else changes.push(changeOf(kind, run, other))
+    else changes.push(occurrenceChange(kind, run, other))
   }
-  for (const [name, run] of now) if (!then.has(name)) changes.push(changeOf('only_after', null, run))
+  for (const [name, run] of runsAfter)
+    if (!runsBefore.has(name)) changes.push(occurrenceChange('only_after', null, run))
   changes.sort((a, b) => (a.nominal_time < b.nominal_time ? -1 : a.nominal_time > b.nominal_time ? 1 : 0))
   return {
     changes,
@@ -69,7 +70,7 @@ function byOccurrence({ rows }: SimulationView): ReadonlyMap<string, SimulatedRu
   return found
 }
 
-function kindOf(before: SimulatedRunView, after: SimulatedRunView): 'status' | 'timing' | null {
+function changeKind(before: SimulatedRunView, after: SimulatedRunView): 'status' | 'timing' | null {
   if (before.status !== after.status || before.decision.reason !== after.decision.reason) return 'status'
   const isSame =
     before.started_at === after.started_at &&
@@ -80,7 +81,7 @@ function kindOf(before: SimulatedRunView, after: SimulatedRunView): 'status' | '
   return isSame ? null : 'timing'
 }
 
-const changeOf = (
+const occurrenceChange = (
   kind: SimulationChange['kind'],
   before: SimulatedRunView | null,
   after: SimulatedRunView | null,

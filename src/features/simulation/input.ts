@@ -1,15 +1,15 @@
-import type { ScheduleInput } from '../../contract/schedule.ts'
-import { MOST_WINDOW_SECONDS, type NamedAssumption, type OutageAsked, type SimulateInput } from './schema.ts'
+import type { ScheduleInput } from '../schedules/schema.ts'
+import { MAX_WINDOW_SECONDS, type NamedAssumption, type OutageAsked, type SimulateInput } from './schema.ts'
 import type { AssumptionInput, Intervention, OutageInput, PolicyChange } from './result-schema.ts'
 import { flawed, parsed, type Parsed } from '../../domain/input.ts'
-import { DAY_MS, formatInstant, later, momentIn, SECOND_MS, type Instant } from '../../domain/instant.ts'
+import { DAY_MS, formatInstant, later, validatedInstant, SECOND_MS, type Instant } from '../../domain/instant.ts'
 
-/** What is to be simulated, read and completed. */
-export interface ReadSimulation {
+/** A parsed simulation request, with defaults. */
+export interface SimulationRequest {
   readonly schedules: readonly ScheduleInput[]
   readonly ids: readonly string[]
   readonly all: boolean
-  /** Null: of every agent. */
+  /** Null: all agents. */
   readonly agentId: string | null
   readonly from: Instant
   readonly to: Instant
@@ -18,7 +18,7 @@ export interface ReadSimulation {
   readonly observed: boolean
   readonly outages: readonly OutageInput[]
   readonly changes: readonly PolicyChange[]
-  /** Null: nothing to compare with. */
+  /** Null: no comparison. */
   readonly against: readonly PolicyChange[] | null
   readonly interventions: readonly Intervention[]
   readonly budgets: boolean
@@ -27,12 +27,12 @@ export interface ReadSimulation {
   readonly maxRows: number
 }
 
-const USUAL_ROWS = 2_000
-const USUAL_SEED = 1
+const DEFAULT_LISTED_ROWS = 2_000
+const DEFAULT_SIMULATION_SEED = 1
 
-/** What is to be simulated, with what is left out. Whether schedules are good, and there, is looked at later. */
-export function parseSimulate(given: SimulateInput, now: Instant): Parsed<ReadSimulation> {
-  const window = readWindow(given, now)
+/** Parses a simulation request and fills in defaults. Schedules are validated and loaded later. */
+export function parseSimulate(given: SimulateInput, now: Instant): Parsed<SimulationRequest> {
+  const window = parseWindow(given, now)
   if (!window.ok) return window
   return parsed({
     schedules: given.schedules ?? [],
@@ -41,50 +41,50 @@ export function parseSimulate(given: SimulateInput, now: Instant): Parsed<ReadSi
     assume: given.assume ?? {},
     assumeFor: given.assume_for ?? [],
     observed: given.observed ?? true,
-    outages: (given.outages ?? []).map(outageOf),
+    outages: (given.outages ?? []).map(completeOutage),
     changes: given.changes ?? [],
     against: given.against ?? null,
     interventions: given.interventions ?? [],
     budgets: given.budgets ?? true,
     replay: given.replay ?? false,
-    seed: given.seed ?? USUAL_SEED,
-    maxRows: given.max_rows ?? USUAL_ROWS,
+    seed: given.seed ?? DEFAULT_SIMULATION_SEED,
+    maxRows: given.max_rows ?? DEFAULT_LISTED_ROWS,
   })
 }
 
-/** An outage that says when it is over. */
-function outageOf({ from: begins, to: ends, seconds, ...outage }: OutageAsked): OutageInput {
-  const from = momentIn(begins)
-  const to = ends === undefined ? later(from, (seconds ?? 0) * SECOND_MS) : momentIn(ends)
+/** Completes an outage with its end. */
+function completeOutage({ from: begins, to: ends, seconds, ...outage }: OutageAsked): OutageInput {
+  const from = validatedInstant(begins)
+  const to = ends === undefined ? later(from, (seconds ?? 0) * SECOND_MS) : validatedInstant(ends)
   return { ...outage, from: formatInstant(from), to: formatInstant(to) }
 }
 
-interface Window {
+interface SimulationWindow {
   readonly from: Instant
   readonly to: Instant
 }
 
-/** From now on unless said otherwise; history ends now. */
-function readWindow(given: SimulateInput, now: Instant): Parsed<Window> {
+/** The window: by default it starts now, and a replay ends now. */
+function parseWindow(given: SimulateInput, now: Instant): Parsed<SimulationWindow> {
   const { window_seconds: length } = given
-  const from = given.from === undefined ? undefined : momentIn(given.from)
-  const to = given.to === undefined ? undefined : momentIn(given.to)
+  const from = given.from === undefined ? undefined : validatedInstant(given.from)
+  const to = given.to === undefined ? undefined : validatedInstant(given.to)
   const lengthMs = length === undefined ? DAY_MS : length * SECOND_MS
   const window =
     given.replay === true && from === undefined
       ? { from: later(to ?? now, -lengthMs), to: to ?? now }
       : { from: from ?? now, to: to ?? later(from ?? now, lengthMs) }
   if (window.to <= window.from)
-    return flawed({ field: 'to', value: formatInstant(window.to), message: 'is not after from' })
-  if (window.to - window.from > MOST_WINDOW_SECONDS * SECOND_MS)
+    return flawed({ field: 'to', value: formatInstant(window.to), message: 'must be after from' })
+  if (window.to - window.from > MAX_WINDOW_SECONDS * SECOND_MS)
     return flawed({
       ...{ field: to === undefined ? 'window_seconds' : 'to', value: formatInstant(window.to) },
-      ...{ message: 'makes the window too long', allowed: `at most ${MOST_WINDOW_SECONDS / 86_400} days` },
+      ...{ message: 'makes the window too long', allowed: `at most ${MAX_WINDOW_SECONDS / 86_400} days` },
     })
   if (given.replay === true && window.to > now)
     return flawed({
       ...{ field: to === undefined ? 'window_seconds' : 'to', value: formatInstant(window.to) },
-      message: 'is still to come; only what was is replayed',
+      message: 'is in the future; a replay covers only the past',
     })
   return parsed(window)
 }

@@ -4,44 +4,47 @@ import type { ErrorCode } from '../../domain/run/error-codes.ts'
 import { TRIGGERS } from '../../domain/run/run.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../../domain/schedule/lifecycle.ts'
-import { id, moment, whyFields } from '../../api/common.ts'
-import { fieldsRule, givenMoment, text, whole } from '../../api/fields.ts'
+import { id, isoTime, whyFields } from '../../api/common.ts'
+import { fieldsRule, timeInput, named, type Shape, text, integerBetween } from '../../api/fields.ts'
 import { errorCode } from '../runs/schema.ts'
 import { OUTAGE_EFFECTS, OUTAGE_KINDS } from '../../api/outages.ts'
-import { dstNote } from '../../contract/schedule-preview.ts'
-import { schedulePatch } from '../../contract/schedule.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { dstNote } from '../schedules/views-schema.ts'
+import { schedulePatch } from '../schedules/schema.ts'
 
-/** How an attempt may be assumed to go. `timeout`: it never answers, and its time limit ends it. */
+/** Assumed outcomes of an attempt. `timeout`: it never ends by itself, and its timeout ends it. */
 export const ASSUMED_OUTCOMES = ['success', 'failed', 'timeout'] as const
 
 export type AssumedOutcome = (typeof ASSUMED_OUTCOMES)[number]
 
-/** What somebody does to a schedule on the way. */
+/** Actions of a user on a schedule during the window. */
 export const INTERVENTIONS = ['run_now', 'disable', 'enable'] as const
 
 const YEAR_MS = 366 * 86_400_000
-const shareOfAll = z.number().min(0).max(1)
-const milliseconds = whole(0, YEAR_MS)
+const rate = z.number().min(0).max(1)
+const milliseconds = integerBetween(0, YEAR_MS)
 
-type Assumed = Readonly<Record<string, unknown>>
+type AssumptionFields = Readonly<Record<string, unknown>>
 
-/** What is assumed of attempts and contradicts itself. It is asked whatever single values are. */
+/** Contradictions between assumptions. Invalid single values are reported elsewhere and ignored here. */
 function assumptionFlaws({
   duration_ms: duration,
-  failure_rate: fails,
-  timeout_rate: hangs,
+  failure_rate: failureRate,
+  timeout_rate: timeoutRate,
   outcomes,
-}: Assumed): Flaw[] {
+}: AssumptionFields): Flaw[] {
   const share = (rate: unknown): number => (typeof rate === 'number' && rate >= 0 && rate <= 1 ? rate : 0)
-  const { min, max } = Object(duration) as Assumed
+  const { min, max } = Object(duration) as AssumptionFields
   const flaws: Flaw[] = []
   if (typeof min === 'number' && typeof max === 'number' && min > max)
-    flaws.push({ field: 'duration_ms.min', value: min, message: 'is more than max' })
-  if (outcomes !== undefined && share(fails) + share(hangs) > 0)
-    flaws.push({ field: 'outcomes', value: outcomes, message: 'cannot be given together with rates' })
-  else if (share(fails) + share(hangs) > 1)
-    flaws.push({ field: 'timeout_rate', value: hangs, message: 'is, with failure_rate, more than 1' })
+    flaws.push({ field: 'duration_ms.min', value: min, message: 'must not be greater than max' })
+  if (outcomes !== undefined && share(failureRate) + share(timeoutRate) > 0)
+    flaws.push({
+      field: 'outcomes',
+      value: outcomes,
+      message: 'cannot be given together with failure_rate or timeout_rate',
+    })
+  else if (share(failureRate) + share(timeoutRate) > 1)
+    flaws.push({ field: 'timeout_rate', value: timeoutRate, message: 'and failure_rate must add up to at most 1' })
   return flaws
 }
 
@@ -54,8 +57,8 @@ const assumptionFields = z.strictObject({
     ])
     .optional()
     .describe('Duration of an attempt in milliseconds. Default: 1,000. A list is a list of observations.'),
-  failure_rate: shareOfAll.optional().describe('Share of attempts that fail, 0 to 1. Default: 0.'),
-  timeout_rate: shareOfAll.optional().describe('Share of attempts that time out, 0 to 1. Default: 0.'),
+  failure_rate: rate.optional().describe('Share of attempts that fail, 0 to 1. Default: 0.'),
+  timeout_rate: rate.optional().describe('Share of attempts that time out, 0 to 1. Default: 0.'),
   outcomes: z
     .array(z.enum(ASSUMED_OUTCOMES))
     .min(1)
@@ -67,14 +70,14 @@ const assumptionFields = z.strictObject({
     .nullable()
     .optional()
     .describe('How long an attempt continues after it was told to stop. Default: 0. Null: it ignores it.'),
-  tokens: whole(0, 1_000_000_000).optional().describe('Tokens per attempt.'),
+  tokens: integerBetween(0, 1_000_000_000).optional().describe('Tokens per attempt.'),
   cost: z.number().min(0).max(1_000_000).optional().describe('Cost per attempt, in whole units of money.'),
-  quiet_rate: shareOfAll
+  quiet_rate: rate
     .optional()
     .describe(
       'Share of runs that find nothing new, 0 to 1. Default: 0, so that a cadence is not simulated as slower than it may be.',
     ),
-  next_check_seconds: whole(0, YEAR_MS / 1_000)
+  next_check_seconds: integerBetween(0, YEAR_MS / 1_000)
     .optional()
     .describe('Seconds until the next check that every agent asks for. Default: none asks.'),
 })
@@ -82,7 +85,7 @@ const assumptionFields = z.strictObject({
 export const assumption = named(
   'SimulationAssumption',
   assumptionFields.check(fieldsRule(assumptionFlaws)),
-  'How attempts go that nobody performs.',
+  'Assumptions about simulated attempts.',
 )
 export type AssumptionInput = Shape<typeof assumption>
 
@@ -90,42 +93,42 @@ const outage = named(
   'SimulationOutage',
   z.strictObject({
     kind: z.enum(OUTAGE_KINDS),
-    from: moment,
-    to: moment,
+    from: isoTime,
+    to: isoTime,
     agent_id: id.optional(),
     effect: z.enum(OUTAGE_EFFECTS).optional(),
   }),
-  'Something is out from a moment (inclusive) to another (exclusive).',
+  'An outage from a time (inclusive) to another (exclusive).',
 )
 export type OutageInput = Shape<typeof outage>
 
-/** The id of a schedule, or its name where names are let. */
-export const scheduleWord = text(1, 512)
+/** The id of a schedule, or its name where names are allowed. */
+export const scheduleIdOrName = text(1, 512)
 
 export const policyChange = named(
   'SimulationPolicyChange',
   z.strictObject({
-    schedules: z.array(scheduleWord).min(1).max(1_000).optional().describe('Ids or names. Default: all schedules.'),
+    schedules: z.array(scheduleIdOrName).min(1).max(1_000).optional().describe('Ids or names. Default: all schedules.'),
     set: schedulePatch,
   }),
-  'Other policies than the schedules have.',
+  'Changed policies of some or all schedules.',
 )
 export type PolicyChange = Shape<typeof policyChange>
 
 export const intervention = named(
   'SimulationIntervention',
-  z.strictObject({ at: givenMoment, schedule_id: scheduleWord, action: z.enum(INTERVENTIONS) }),
+  z.strictObject({ at: timeInput, schedule_id: scheduleIdOrName, action: z.enum(INTERVENTIONS) }),
 )
 export type Intervention = Shape<typeof intervention>
 
 const { evidence: _evidence, ...spoken } = whyFields
-const said = { ...spoken, sentence: z.string() }
+const reasonFields = { ...spoken, sentence: z.string() }
 
 /** One attempt of a run in a simulation. */
 const attempt = z.strictObject({
   number: z.int(),
-  started_at: moment,
-  finished_at: moment.nullable().describe('Null: still running at the end of the window.'),
+  started_at: isoTime,
+  finished_at: isoTime.nullable().describe('Null: still running at the end of the window.'),
   status: z.enum(RUN_STATES),
   error_code: errorCode.nullable(),
 })
@@ -134,23 +137,23 @@ export type SimulatedAttemptView = Shape<typeof attempt>
 const run = named(
   'SimulatedRun',
   z.strictObject({
-    ...said,
+    ...reasonFields,
     id: z.string(),
     schedule_id: z.string(),
-    nominal_time: moment.nullable().describe('Null: a manual run.'),
+    nominal_time: isoTime.nullable().describe('Null: a manual run.'),
     trigger: z.enum(TRIGGERS),
     status: z.enum(RUN_STATES).describe('State at the end of the window.'),
-    decision: z.strictObject(said).describe('Why it was created or skipped.'),
+    decision: z.strictObject(reasonFields).describe('Why it was created or skipped.'),
     held_decision: z
-      .strictObject(said)
+      .strictObject(reasonFields)
       .nullable()
       .describe('Why it was held before that was decided; null for runs that never were.'),
     first_attempt: z.int(),
     attempt: z.int(),
-    created_at: moment,
-    not_before: moment.nullable(),
-    started_at: moment.nullable().describe('Start of its last attempt.'),
-    finished_at: moment.nullable(),
+    created_at: isoTime,
+    not_before: isoTime.nullable(),
+    started_at: isoTime.nullable().describe('Start of its last attempt.'),
+    finished_at: isoTime.nullable(),
     lateness_ms: z
       .number()
       .nullable()
@@ -166,14 +169,14 @@ const run = named(
 )
 export type SimulatedRunView = Shape<typeof run>
 
-/** Occurrences that were skipped together and are not told one by one. */
+/** Occurrences that were skipped together and are not listed one by one. */
 const range = z.strictObject({
-  ...said,
+  ...reasonFields,
   schedule_id: z.string(),
-  first: moment,
-  last: moment,
+  first: isoTime,
+  last: isoTime,
   count: z.int(),
-  decided_at: moment,
+  decided_at: isoTime,
 })
 export type SimulatedRangeView = Shape<typeof range>
 
@@ -209,7 +212,7 @@ const simulatedSchedule = named(
     timezone: z.string(),
     agent_id: z.string(),
     state: z.enum(SCHEDULE_STATES).nullable().describe('Null: it deleted itself.'),
-    next_run_at: moment.nullable(),
+    next_run_at: isoTime.nullable(),
     fires: z.int(),
     failure_streak: z.int(),
     totals,
@@ -219,9 +222,9 @@ const simulatedSchedule = named(
 )
 export type SimulatedScheduleView = Shape<typeof simulatedSchedule>
 
-/** How full it was in a stretch of the window. */
+/** Runs waiting and running in an interval of the window. */
 const depth = z.strictObject({
-  at: moment,
+  at: isoTime,
   waiting: z.int().describe('Most runs waiting in the interval that starts here; `running` is the most running.'),
   running: z.int(),
   tokens: z.number(),
@@ -229,10 +232,10 @@ const depth = z.strictObject({
 })
 export type SimulatedDepth = Shape<typeof depth>
 
-/** The fields of a result, for what is more than one. */
+/** The fields of a result, shared by the schemas that extend it. */
 export const simulationFields = {
-  from: moment,
-  to: moment,
+  from: isoTime,
+  to: isoTime,
   seed: z.int(),
   schedules: z.array(simulatedSchedule),
   rows: z.array(run).describe('In the order in which they were decided.'),
@@ -246,10 +249,10 @@ export const simulationFields = {
 export const simulation = named('Simulation', z.strictObject(simulationFields), 'What would happen.')
 export type SimulationView = Shape<typeof simulation>
 
-/** An occurrence that goes otherwise with other policies. */
+/** An occurrence whose outcome differs between the two simulations. */
 const change = z.strictObject({
   schedule_id: z.string(),
-  nominal_time: moment,
+  nominal_time: isoTime,
   kind: z
     .enum(['status', 'timing', 'only_before', 'only_after'])
     .describe('`status`: it ends differently. `timing`: it ends the same, at other times or with other attempts.'),
@@ -270,16 +273,16 @@ export const simulationDiff = named(
     before: totals,
     after: totals,
   }),
-  'What two sets of policies make of the same window.',
+  'The differences between two sets of policies over the same window.',
 )
 export type SimulationDiff = Shape<typeof simulationDiff>
 
-/** How long something takes: always as long, anything between two bounds, or one of what was observed. */
+/** A duration: fixed, uniform between two bounds, or drawn from a list of observations. */
 export type AssumedDuration = NonNullable<AssumptionInput['duration_ms']>
 
-/** How an attempt that is on record went. */
+/** A recorded attempt. */
 export interface RecordedAttempt {
-  /** The moment its run was planned for. */
+  /** The nominal time of its run. */
   readonly nominal: string
   readonly attempt: number
   readonly duration_ms: number
@@ -287,6 +290,6 @@ export interface RecordedAttempt {
   readonly error_code?: ErrorCode | undefined
   readonly tokens?: number | undefined
   readonly cost?: number | undefined
-  /** Its probe said no: no agent was started. */
+  /** Its probe said no, so no agent was started. */
   readonly probe?: 'no' | undefined
 }

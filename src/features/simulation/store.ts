@@ -3,11 +3,11 @@ import type { Instant } from '../../domain/instant.ts'
 import type { ErrorCode } from '../../domain/run/error-codes.ts'
 import type { Trigger } from '../../domain/run/run.ts'
 import type { RunState } from '../../domain/run/run-machine.ts'
-import type { Connection } from '../../store/database.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import { decisions } from '../schedules/occurrences-store.ts'
 import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
-const past = columns({
+const pastRunColumns = columns({
   scheduleId: column.text<ScheduleId>('r.schedule_id'),
   id: column.text<RunId>('r.id'),
   nominal: column.instant<Instant | null>('r.nominal_at'),
@@ -21,14 +21,14 @@ const past = columns({
   superseded: column.boolean('coalesce(r.superseded, p.superseded, false)'),
   errorCode: column.text<ErrorCode | null>('r.error_code'),
   usage: column.json('coalesce(r.usage, p.usage)'),
-  /** Its probe said no: no agent was started. */
+  /** Its probe said no, so no agent was started. */
   isProbedOut: column.boolean("coalesce(r.why->>'reason' = 'probe_no', false)"),
 })
 
-/** A run of a schedule as far as it says how such runs go. */
-export type PastRun = RowOf<typeof past>
+/** The columns of a recorded run that a simulation uses. */
+export type PastRun = RowOf<typeof pastRunColumns>
 
-const attempts = columns({
+const pastAttemptColumns = columns({
   runId: column.text<RunId>(),
   number: column.int(),
   startedAt: column.instant(),
@@ -37,90 +37,90 @@ const attempts = columns({
   errorCode: column.text<ErrorCode | null>(),
 })
 
-/** An attempt of such a run that another one followed. */
-export type PastAttempt = RowOf<typeof attempts>
+/** An attempt of such a run that was followed by another. */
+export type PastAttempt = RowOf<typeof pastAttemptColumns>
 
-interface OfSchedules {
+interface SchedulesQuery {
   readonly orgId: OrgId
   readonly ids: readonly ScheduleId[]
 }
 
-/** What a backfill has made is no part of the plan, and says nothing about it. */
-const OF_THE_PLAN = "not (trigger = 'manual' and nominal_at is not null)"
+/** Excludes backfilled runs, which are not part of the plan. */
+const NOT_BACKFILLED_SQL = "not (trigger = 'manual' and nominal_at is not null)"
 
 /**
- * The last runs of each schedule that were made before a moment, newest first, at most `limit` of each: the end of each
+ * The last runs of each schedule created before a time, newest first, at most `limit` of each. Reads the end of each
  * schedule's part of one index.
  */
 export async function loadRunsBefore(
   connection: Connection,
-  wanted: OfSchedules & { readonly before: Instant; readonly limit: number },
+  wanted: SchedulesQuery & { readonly before: Instant; readonly limit: number },
 ): Promise<readonly PastRun[]> {
   const rows = await connection.query(
-    `select ${past.list} from unnest($2::text[]) as wanted (id) cross join lateral (
+    `select ${pastRunColumns.list} from unnest($2::text[]) as wanted (id) cross join lateral (
        select * from run where org_id = $1 and schedule_id = wanted.id and created_at < $3::timestamptz
-          and ${OF_THE_PLAN}
+          and ${NOT_BACKFILLED_SQL}
         order by created_at desc, id desc limit $4) r
        left join pending p on p.org_id = r.org_id and p.id = r.id
       order by r.schedule_id, r.created_at desc, r.id desc`,
     [wanted.orgId, wanted.ids, toTimestamp(wanted.before), wanted.limit],
   )
-  return past.read(rows)
+  return pastRunColumns.read(rows)
 }
 
-/** The runs of each schedule that were made in a stretch of time, oldest first, at most `limit` in all. */
+/** The runs of each schedule created in a period, oldest first, at most `limit` in total. */
 export async function loadRunsBetween(
   connection: Connection,
-  wanted: OfSchedules & { readonly from: Instant; readonly to: Instant; readonly limit: number },
+  wanted: SchedulesQuery & { readonly from: Instant; readonly to: Instant; readonly limit: number },
 ): Promise<readonly PastRun[]> {
   const rows = await connection.query(
-    `select ${past.list} from unnest($2::text[]) as wanted (id) cross join lateral (
+    `select ${pastRunColumns.list} from unnest($2::text[]) as wanted (id) cross join lateral (
        select * from run where org_id = $1 and schedule_id = wanted.id
-          and created_at >= $3::timestamptz and created_at < $4::timestamptz and ${OF_THE_PLAN}
+          and created_at >= $3::timestamptz and created_at < $4::timestamptz and ${NOT_BACKFILLED_SQL}
         order by created_at, id limit $5) r
        left join pending p on p.org_id = r.org_id and p.id = r.id
       order by r.created_at, r.id limit $5`,
     [wanted.orgId, wanted.ids, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
   )
-  return past.read(rows)
+  return pastRunColumns.read(rows)
 }
 
 /** The pending runs of the schedules, oldest first. */
-export async function loadPendingOf(connection: Connection, wanted: OfSchedules): Promise<readonly PastRun[]> {
+export async function loadPendingOf(connection: Connection, wanted: SchedulesQuery): Promise<readonly PastRun[]> {
   const rows = await connection.query(
-    `select ${past.list} from pending p join run r on r.org_id = p.org_id and r.id = p.id
-      where p.org_id = $1 and r.schedule_id = any($2::text[]) and ${OF_THE_PLAN} order by r.created_at, r.id`,
+    `select ${pastRunColumns.list} from pending p join run r on r.org_id = p.org_id and r.id = p.id
+      where p.org_id = $1 and r.schedule_id = any($2::text[]) and ${NOT_BACKFILLED_SQL} order by r.created_at, r.id`,
     [wanted.orgId, wanted.ids],
   )
-  return past.read(rows)
+  return pastRunColumns.read(rows)
 }
 
-/** The attempts of runs that others followed, in order. */
+/** The attempts of runs that were followed by another, in order. */
 export async function loadAttemptsOf(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
 ): Promise<readonly PastAttempt[]> {
   const rows = await connection.query(
-    `select ${attempts.list} from attempt
+    `select ${pastAttemptColumns.list} from attempt
       where org_id = $1 and run_id = any($2::text[]) order by run_id, number`,
     [wanted.orgId, wanted.ids],
   )
-  return attempts.read(rows)
+  return pastAttemptColumns.read(rows)
 }
 
-const ranges = decisions.pick('first', 'last', 'decidedAt')
+const misfireColumns = decisions.pick('first', 'last', 'decidedAt')
 
-/** Occurrences that were skipped together, by when that was decided. */
+/** Ranges skipped as misfires that overlap a period, with the time of the decision. */
 export async function loadRangesBetween(
   connection: Connection,
-  wanted: OfSchedules & { readonly from: Instant; readonly to: Instant },
-): Promise<readonly RowOf<typeof ranges>[]> {
+  wanted: SchedulesQuery & { readonly from: Instant; readonly to: Instant },
+): Promise<readonly RowOf<typeof misfireColumns>[]> {
   const rows = await connection.query(
-    `select ${ranges.list} from decision
+    `select ${misfireColumns.list} from decision
       where org_id = $1 and schedule_id = any($2::text[]) and last_at >= $3::timestamptz and first_at < $4::timestamptz
         and why->>'reason' = 'misfire'
       order by first_at`,
     [wanted.orgId, wanted.ids, toTimestamp(wanted.from), toTimestamp(wanted.to)],
   )
-  return ranges.read(rows)
+  return misfireColumns.read(rows)
 }

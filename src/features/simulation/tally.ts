@@ -3,15 +3,15 @@ import { fromMicros } from '../../domain/budget/budget.ts'
 import type { Reason } from '../../domain/reasons.ts'
 import type { RunState } from '../../domain/run/run-machine.ts'
 
-/** Totals that grow with what happens, however much of it there is. */
-export interface Tally {
+/** Running totals, whose size does not grow with the number of runs. */
+export interface SimulationTally {
   occurrences: number
   runs: number
   readonly byStatus: Map<RunState, number>
   readonly skippedBy: Map<Reason, number>
   attempts: number
   superseded: number
-  /** Runs that are pending, and those of them that are at work. */
+  /** Pending runs; `inFlight` is how many of them are in flight. */
   pending: number
   inFlight: number
   maxWaiting: number
@@ -24,39 +24,39 @@ export interface Tally {
   maxLateness: number
 }
 
-export const emptyTally = (): Tally => ({
+export const emptyTally = (): SimulationTally => ({
   ...{ occurrences: 0, runs: 0, byStatus: new Map(), skippedBy: new Map(), attempts: 0, superseded: 0 },
   ...{ pending: 0, inFlight: 0, maxWaiting: 0, maxRunning: 0, busyMs: 0, tokens: 0, costMicros: 0 },
   ...{ lateness: new Map(), started: 0, maxLateness: 0 },
 })
 
-/** One more of a kind. */
-export function countOne<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
+/** Adds to the count of a key. */
+export function incrementCount<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + by)
 }
 
-/** A run has started so late. Beyond a second lateness is kept to three figures, so that there are never many of them. */
-export function countLateness(tally: Tally, lateMs: number): void {
+/** Counts the lateness of a start. From 1 s on it is rounded to three digits, to bound the distinct values. */
+export function countLateness(tally: SimulationTally, lateMs: number): void {
   tally.started += 1
   if (lateMs > tally.maxLateness) tally.maxLateness = lateMs
-  countOne(tally.lateness, rounded(lateMs))
+  incrementCount(tally.lateness, roundLateness(lateMs))
 }
 
-function rounded(ms: number): number {
+function roundLateness(ms: number): number {
   if (ms < 1_000) return ms
   const step = 10 ** (Math.floor(Math.log10(ms)) - 2)
   return Math.floor(ms / step) * step
 }
 
-/** How full it is now. */
-export function noteLevels(tally: Tally): void {
+/** Updates the maximum numbers of waiting and running runs. */
+export function noteLevels(tally: SimulationTally): void {
   const waiting = tally.pending - tally.inFlight
   if (waiting > tally.maxWaiting) tally.maxWaiting = waiting
   if (tally.inFlight > tally.maxRunning) tally.maxRunning = tally.inFlight
 }
 
-/** The totals as they are told. */
-export function viewTally(tally: Tally): SimulationTotals {
+/** The API view of a tally. */
+export function viewTally(tally: SimulationTally): SimulationTotals {
   const [p50, p99] = quantiles(tally, [0.5, 0.99])
   return {
     ...{ occurrences: tally.occurrences, runs: tally.runs, attempts: tally.attempts, superseded: tally.superseded },
@@ -70,7 +70,7 @@ export function viewTally(tally: Tally): SimulationTotals {
   }
 }
 
-function quantiles({ lateness, started }: Tally, shares: readonly number[]): readonly (number | undefined)[] {
+function quantiles({ lateness, started }: SimulationTally, shares: readonly number[]): readonly (number | undefined)[] {
   const sorted = [...lateness].sort(([a], [b]) => a - b)
   return shares.map((share) => {
     const rank = Math.ceil(started * share)

@@ -11,25 +11,25 @@ import { firstStart } from '../../domain/run/run.ts'
 import { explainWhy, type Why } from '../../domain/reasons.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
 import { dstNotes } from '../../domain/time/preview.ts'
-import { sentenceFor } from '../../core/time/sentence.ts'
-import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { viewNote } from '../../service/schedule-preview.ts'
-import { closeMoment, type KeptRange, type KeptRun } from '../../service/simulation/record.ts'
-import { countOne, viewTally } from './tally.ts'
-import type { World } from '../../service/simulation/world.ts'
+import { sentenceFor } from '../../domain/time/sentence.ts'
+import type { ScheduleRow } from '../schedules/store.ts'
+import { viewDstNote } from '../schedules/preview.ts'
+import { closeTimeStep, type RecordedRange, type RecordedRun } from './record.ts'
+import { incrementCount, viewTally } from './tally.ts'
+import type { SimulationState } from './world.ts'
 
-/** What has happened, for whoever asked. */
-export function viewWorld(world: World): SimulationView {
-  const { plan, record } = world
-  closeMoment(record)
-  countPending(world)
+/** The API view of a finished simulation. */
+export function viewSimulation(simulation: SimulationState): SimulationView {
+  const { plan, record } = simulation
+  closeTimeStep(record)
+  countPending(simulation)
   return {
     from: formatInstant(plan.window.from),
     to: formatInstant(plan.window.to),
     seed: plan.task.seed,
-    schedules: plan.schedules.map((row) => viewSchedule(world, row)),
-    rows: [...record.rows.values()].map(viewRun),
-    ranges: record.ranges.map(viewRange),
+    schedules: plan.schedules.map((row) => viewSimulatedSchedule(simulation, row)),
+    rows: [...record.rows.values()].map(viewSimulatedRun),
+    ranges: record.ranges.map(viewSimulatedRange),
     truncated: record.isTruncated,
     depth: record.levels.view(),
     totals: viewTally(record.whole),
@@ -37,76 +37,76 @@ export function viewWorld(world: World): SimulationView {
   }
 }
 
-/** What has not ended stands where it stands. */
-function countPending({ memory, record, performances, now }: World): void {
-  for (const run of memory.desk.runs.values()) {
-    countOne(record.whole.byStatus, run.state)
+/** Adds runs and attempts that are still pending at the end of the window to the totals. */
+function countPending({ memory, record, runningAttempts, now }: SimulationState): void {
+  for (const run of memory.state.runs.values()) {
+    incrementCount(record.whole.byStatus, run.state)
     const own = run.scheduleId === null ? undefined : record.bySchedule.get(run.scheduleId)
-    if (own !== undefined) countOne(own.byStatus, run.state)
+    if (own !== undefined) incrementCount(own.byStatus, run.state)
   }
-  for (const { scheduleId, startedAt } of performances.values()) {
+  for (const { scheduleId, startedAt } of runningAttempts.values()) {
     record.whole.busyMs += now - startedAt
     const own = record.bySchedule.get(scheduleId)
     if (own !== undefined) own.busyMs += now - startedAt
   }
 }
 
-function viewSchedule({ memory, record, plan }: World, given: ScheduleRow): SimulatedScheduleView {
-  const row = memory.desk.schedules.get(given.id)
+function viewSimulatedSchedule({ memory, record, plan }: SimulationState, given: ScheduleRow): SimulatedScheduleView {
+  const row = memory.state.schedules.get(given.id)
   const tally = record.bySchedule.get(given.id)
-  if (tally === undefined) throw new Error(`schedule ${given.id} does not take part`)
+  if (tally === undefined) throw new Error(`Schedule ${given.id} is not part of the simulation`)
   const { from, to } = plan.window
   return {
     ...{ id: given.id, name: given.name, agent_id: given.agentId, kind: given.timing.kind },
     sentence: sentenceFor(given.timing),
     timezone: given.timing.zone.name,
     state: row?.state ?? null,
-    next_run_at: written(row?.nextRunAt ?? null),
+    next_run_at: timeOrNull(row?.nextRunAt ?? null),
     fires: row?.fires ?? tally.runs,
     failure_streak: row?.failureStreak ?? 0,
     totals: viewTally(tally),
-    dst_notes: dstNotes(given.timing, { after: from, upTo: to }).map(viewNote),
+    dst_notes: dstNotes(given.timing, { after: from, upTo: to }).map(viewDstNote),
   }
 }
 
-const written = (at: Instant | null): string | null => (at === null ? null : formatInstant(at))
+const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at))
 
-const spoken = (why: Why): SimulatedRunView['decision'] => ({
+const viewReason = (why: Why): SimulatedRunView['decision'] => ({
   ...{ reason: why.reason, rule: why.rule, sentence: explainWhy(why) },
 })
 
-function viewRun(kept: KeptRun): SimulatedRunView {
-  const { run } = kept
+function viewSimulatedRun(recorded: RecordedRun): SimulatedRunView {
+  const { run } = recorded
   const by = run.superseded ? run.why?.evidence['nominal'] : undefined
   return {
     ...{ id: run.id, schedule_id: run.scheduleId ?? '', trigger: run.trigger, status: run.state },
-    nominal_time: written(run.nominal),
-    ...spoken(run.why ?? run.decision),
-    decision: spoken(run.decision),
-    held_decision: run.heldDecision === null ? null : spoken(run.heldDecision),
+    nominal_time: timeOrNull(run.nominal),
+    ...viewReason(run.why ?? run.decision),
+    decision: viewReason(run.decision),
+    held_decision: run.heldDecision === null ? null : viewReason(run.heldDecision),
     ...{ first_attempt: run.firstAttempt, attempt: run.attempt, created_at: formatInstant(run.createdAt) },
-    not_before: written(kept.notBefore),
-    started_at: written(firstStart(run)),
-    finished_at: written(run.finishedAt),
-    lateness_ms: kept.firstStart === null || run.nominal === null ? null : kept.firstStart - run.nominal,
+    not_before: timeOrNull(recorded.notBefore),
+    started_at: timeOrNull(firstStart(run)),
+    finished_at: timeOrNull(run.finishedAt),
+    lateness_ms: recorded.firstStart === null || run.nominal === null ? null : recorded.firstStart - run.nominal,
     error_code: isTerminal(run.state) ? run.errorCode : null,
-    ...{ tokens: kept.tokens, cost: fromMicros(kept.costMicros), superseded: run.superseded },
+    ...{ tokens: recorded.tokens, cost: fromMicros(recorded.costMicros), superseded: run.superseded },
     superseded_by: typeof by === 'string' ? by : null,
-    attempts: attemptsOf(kept),
+    attempts: viewAttempts(recorded),
   }
 }
 
-/** The last attempt is in the run itself; it is none while the run waits for another. */
-function attemptsOf({ run, attempts }: KeptRun): readonly SimulatedAttemptView[] {
+/** The run itself contains its last attempt, except while it waits for a retry. */
+function viewAttempts({ run, attempts }: RecordedRun): readonly SimulatedAttemptView[] {
   const earlier = attempts.map((one) => ({
     ...{ number: one.number, status: one.status, error_code: one.errorCode },
     started_at: formatInstant(one.startedAt),
     finished_at: formatInstant(one.finishedAt),
   }))
   const last = attempts.at(-1)
-  const isTold = run.startedAt === null || (last !== undefined && last.number >= run.attempt)
+  const isListed = run.startedAt === null || (last !== undefined && last.number >= run.attempt)
   const waits = run.state === 'waiting' || run.state === 'queued'
-  if (isTold || waits || (last !== undefined && run.startedAt === last.startedAt)) return earlier
+  if (isListed || waits || (last !== undefined && run.startedAt === last.startedAt)) return earlier
   const number = run.attempt
   const finished = isTerminal(run.state) ? run.finishedAt : null
   const status = run.state
@@ -115,15 +115,15 @@ function attemptsOf({ run, attempts }: KeptRun): readonly SimulatedAttemptView[]
     {
       ...{ number, status, error_code: run.errorCode },
       started_at: formatInstant(run.startedAt ?? run.createdAt),
-      finished_at: written(finished),
+      finished_at: timeOrNull(finished),
     },
   ]
 }
 
-const viewRange = (range: KeptRange): SimulatedRangeView => ({
+const viewSimulatedRange = (range: RecordedRange): SimulatedRangeView => ({
   ...{ schedule_id: range.scheduleId, count: range.count },
   first: formatInstant(range.first),
   last: formatInstant(range.last),
   decided_at: formatInstant(range.decidedAt),
-  ...spoken(range.why),
+  ...viewReason(range.why),
 })

@@ -1,16 +1,28 @@
 import { seriesFilter, stats, statsFilter, statsSeries } from './schema.ts'
-import { readSeries } from '../../service/stats-series.ts'
-import { readStats } from '../../service/stats.ts'
+import { readSeries, readStats } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 
-/** How the work of an org went, and what waits. */
+/** Metrics for Prometheus. */
+export const metricsOperations = {
+  'metrics.get': operation({
+    ...{ method: 'GET', path: '/metrics', tag: 'metrics', permission: 'admin:*', operatorOnly: true },
+    summary: 'Get the metrics of this node and of the deployment',
+    description:
+      'Needs no key if only programs on this machine can reach the server and there is one org: it listens on a ' +
+      'loopback address, and neither `server.public_url` nor `server.allowed_hosts` is set.',
+    ...{ openInPrivate: true, http: true },
+    answers: { 200: { contentType: 'text/plain; version=0.0.4', description: 'The text format of Prometheus' } },
+  }).by(({ http }) => http.sendMetrics()),
+}
+
+/** Statistics of the runs of an org. */
 export const statsOperations = {
   'stats.get': operation({
     ...{ method: 'GET', path: '/api/v1/stats', tag: 'stats', permission: 'runs:read' },
     summary: 'Get statistics of runs and queues',
     description:
-      'Counted permanently, per org, across all nodes, in whole UTC hours: `from` and `to` of the answer say ' +
-      'which. Percentiles are accurate to 5 %.',
+      'Counted permanently, per org, across all nodes, in whole UTC hours; `from` and `to` of the answer are the exact ' +
+      'range. Percentiles are accurate to 5 %.',
     query: statsFilter,
     answers: { 200: stats },
   }).by(({ ctx, ports, caller, query }) => readStats({ ...ports, work: ctx.work }, caller, query)),

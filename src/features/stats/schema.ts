@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../../domain/schedule/lifecycle.ts'
-import { moment } from '../../api/common.ts'
+import { isoTime } from '../../api/common.ts'
 import { lane } from '../lanes/schema.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { named, type Shape } from '../../api/fields.ts'
 
 export const SERIES_STEPS = ['hour', 'day'] as const
 
@@ -31,20 +31,20 @@ const providerWork = named(
     in_flight: z.int(),
     requests_left: z.int().nullable(),
     tokens_left: z.int().nullable(),
-    closed_until: moment.nullable().describe('Nothing starts before this time. Null: open.'),
+    closed_until: isoTime.nullable().describe('Nothing starts before this time. Null: open.'),
   }),
-  'Pending work of a provider, and what is left of its quotas. Null: unlimited.',
+  'Pending work of a provider, and its remaining quotas. Null: unlimited.',
 )
 export type ProviderWork = Shape<typeof providerWork>
 
-/** Which stretch of time; the last 24 hours unless given. */
+/** The time range of the statistics. */
 export const statsFilter = z.strictObject({
   from: z.iso.datetime({ offset: true }).optional().describe('Start of the range. Default: 24 hours ago.'),
   to: z.iso.datetime({ offset: true }).optional().describe('End of the range. Default: now.'),
 })
 export type StatsFilter = Shape<typeof statsFilter>
 
-/** Which stretch of time, in which steps; the last 24 hours by the hour unless given. */
+/** The time range and step of the series. */
 export const seriesFilter = z.strictObject({
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
@@ -55,7 +55,7 @@ export type SeriesFilter = Shape<typeof seriesFilter>
 const seriesPoint = named(
   'SeriesPoint',
   z.strictObject({
-    at: moment.describe('Start of the interval.'),
+    at: isoTime.describe('Start of the interval.'),
     by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
     duration_p95_ms: z.number().nullable().describe('95th percentile of run durations. Null: no run ended.'),
     lateness_p99_ms: z
@@ -73,8 +73,8 @@ export const statsSeries = named(
   'StatsSeries',
   z.strictObject({
     org_id: z.string(),
-    from: moment,
-    to: moment,
+    from: isoTime,
+    to: isoTime,
     step: z.enum(SERIES_STEPS),
     points: z.array(seriesPoint),
   }),
@@ -86,10 +86,10 @@ export const stats = named(
   'Stats',
   z.strictObject({
     org_id: z.string(),
-    from: moment,
-    to: moment,
+    from: isoTime,
+    to: isoTime,
     runs: z.strictObject({
-      ended: z.int().describe('Runs that ended by execution or by a person; the shares refer to these.'),
+      ended: z.int().describe('Runs that were executed or cancelled; the shares refer to these.'),
       by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
       share: z
         .strictObject({ success: z.number(), failed: z.number(), timeout: z.number() })
@@ -104,7 +104,7 @@ export const stats = named(
     providers: z.array(providerWork).describe('Providers of the org, by name.'),
     probes: z
       .strictObject({ asked: z.int(), saved: z.int(), errors: z.int() })
-      .describe('Probes run before agents were woken; `saved` is how often the agent was not woken.'),
+      .describe('Probes run before agents were started; `saved` is how often the agent was not started.'),
     lanes: z.array(lane).describe("With the org's own work."),
   }),
   'Statistics of an org over a time range, and its pending work.',

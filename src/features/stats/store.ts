@@ -1,26 +1,26 @@
 import type { AlertKind } from '../../domain/alerts.ts'
 import type { AgentId, LaneName, OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Counts, EndedCounts } from '../../core/run/ended-counts.ts'
+import type { CountsByKey, EndedCounts } from '../../domain/run/ended-counts.ts'
 import type { PendingState } from '../../domain/run/run-machine.ts'
 import type { ScheduleState } from '../../domain/schedule/lifecycle.ts'
-import type { Connection } from '../../store/database.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import { column, columns, counted, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
-/** How many places and turns a pass that adds up has found. */
-export const addedUp = columns({
+/** The counting positions (0 or 1) and transactions that a counting statement has found. */
+export const countPassColumns = columns({
   places: column.bigint('(select count(*) from place)'),
   turns: column.bigint('(select count(*) from fresh)'),
 })
 
 /**
- * Adds up how runs ended in the next turns that have not been added up yet. Whoever does holds the org's place, so each
- * turn is added once, whichever node it is; nothing else waits for it. Answers with how many turns it was, null when the
- * org has no place yet.
+ * Counts how runs ended in the next transactions that are not counted yet. The statement locks the counting position of
+ * the org, so that each transaction is counted once across all nodes; nothing else waits for this lock. Returns the
+ * number of transactions. Null: the org has no position yet.
  */
-export async function addUpTurns(
+export async function addUpTransactions(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly limit: number },
+  query: { readonly orgId: OrgId; readonly limit: number },
 ): Promise<number | null> {
   const rows = await connection.query(
     `with place as (select no from run_count_place where org_id = $1 for update),
@@ -37,42 +37,42 @@ export async function addUpTurns(
      moved as (
        update run_count_place set no = (select max(no) from fresh)
         where org_id = $1 and exists (select 1 from fresh))
-     select ${addedUp.list}`,
-    [asked.orgId, asked.limit],
+     select ${countPassColumns.list}`,
+    [query.orgId, query.limit],
   )
-  const { places, turns } = addedUp.only(rows)
-  return places === 0 ? null : turns
+  const { places: positions, turns: transactions } = countPassColumns.only(rows)
+  return positions === 0 ? null : transactions
 }
 
-/** Gives the org its place at the beginning of its history, unless it has one. */
-export async function insertCountPlace(connection: Connection, orgId: OrgId): Promise<void> {
+/** Inserts the counting position of an org, at the start of its history, if it has none. */
+export async function insertCountPosition(connection: Connection, orgId: OrgId): Promise<void> {
   await connection.query('insert into run_count_place (org_id, no) values ($1, 0) on conflict (org_id) do nothing', [
     orgId,
   ])
 }
 
-const sums = columns({
+const countSumColumns = columns({
   kind: column.text<keyof EndedCounts>(),
   key: column.text(),
   count: column.bigint('sum(count)::bigint'),
 })
-type Sum = RowOf<typeof sums>
+type CountSum = RowOf<typeof countSumColumns>
 
-/** What was counted in the hours from `from` on and before `to`. */
+/** The counts of the hours from `from` (inclusive) to `to` (exclusive). */
 export async function loadCounts(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant },
+  query: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant },
 ): Promise<EndedCounts> {
   const rows = await connection.query(
-    `select ${sums.list} from run_count
+    `select ${countSumColumns.list} from run_count
       where org_id = $1 and hour >= $2::timestamptz and hour < $3::timestamptz group by kind, key`,
-    [asked.orgId, toTimestamp(asked.from), toTimestamp(asked.to)],
+    [query.orgId, toTimestamp(query.from), toTimestamp(query.to)],
   )
-  return countsOf(sums.read(rows))
+  return endedCountsFromRows(countSumColumns.read(rows))
 }
 
-function countsOf(rows: readonly Sum[]): Required<EndedCounts> {
-  const of = (kind: keyof EndedCounts): Counts =>
+function endedCountsFromRows(rows: readonly CountSum[]): Required<EndedCounts> {
+  const of = (kind: keyof EndedCounts): CountsByKey =>
     Object.fromEntries(rows.filter((row) => row.kind === kind).map(({ key, count }) => [key, count]))
   return {
     ...{ status: of('status'), duration: of('duration'), lateness: of('lateness'), usage: of('usage') },
@@ -80,86 +80,89 @@ function countsOf(rows: readonly Sum[]): Required<EndedCounts> {
   }
 }
 
-const stepSums = columns({ at: column.instant("date_trunc($4, hour, 'UTC')"), ...sums.definitions })
+const stepSumColumns = columns({ at: column.instant("date_trunc($4, hour, 'UTC')"), ...countSumColumns.definitions })
 
-/** What was counted from `from` on and before `to`, by hours or days of UTC; steps without anything are left out. */
+/** The counts from `from` (inclusive) to `to` (exclusive) by UTC hour or day; empty steps are omitted. */
 export async function loadCountSteps(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant; readonly step: 'hour' | 'day' },
+  query: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant; readonly step: 'hour' | 'day' },
 ): Promise<ReadonlyMap<Instant, EndedCounts>> {
   const rows = await connection.query(
-    `select ${stepSums.list} from run_count
+    `select ${stepSumColumns.list} from run_count
       where org_id = $1 and hour >= $2::timestamptz and hour < $3::timestamptz group by 1, 2, 3`,
-    [asked.orgId, toTimestamp(asked.from), toTimestamp(asked.to), asked.step],
+    [query.orgId, toTimestamp(query.from), toTimestamp(query.to), query.step],
   )
-  const steps = new Map<Instant, Sum[]>()
-  for (const row of stepSums.read(rows)) {
+  const steps = new Map<Instant, CountSum[]>()
+  for (const row of stepSumColumns.read(rows)) {
     const step = steps.get(row.at)
     if (step === undefined) steps.set(row.at, [row])
     else step.push(row)
   }
-  return new Map([...steps].map(([at, found]) => [at, countsOf(found)]))
+  return new Map([...steps].map(([at, found]) => [at, endedCountsFromRows(found)]))
 }
 
-const work = columns({
+const pendingCountColumns = columns({
   agentId: column.text<AgentId>('r.agent_id'),
   lane: column.text<LaneName>('r.lane'),
   state: column.text<PendingState>('p.state'),
   ...counted.definitions,
 })
 
-/** So many pending runs of an agent are in this lane and state. */
-export type WorkCount = RowOf<typeof work>
+/** The number of pending runs of an agent in a lane and state. */
+export type PendingCount = RowOf<typeof pendingCountColumns>
 
-/** What is pending in an org, counted. Walks over all of it: for whoever has no memory of the org. */
-export async function countWork(connection: Connection, orgId: OrgId): Promise<readonly WorkCount[]> {
+/** Counts the pending runs of an org. Scans all of them: only for nodes that have not loaded the org. */
+export async function countPendingOfOrg(connection: Connection, orgId: OrgId): Promise<readonly PendingCount[]> {
   const rows = await connection.query(
-    `select ${work.list}
+    `select ${pendingCountColumns.list}
        from pending p join run r on r.org_id = p.org_id and r.id = p.id
       where p.org_id = $1 group by 1, 2, 3`,
     [orgId],
   )
-  return work.read(rows)
+  return pendingCountColumns.read(rows)
 }
 
-const states = columns({ state: column.text<ScheduleState>(), ...counted.definitions })
+const scheduleStateColumns = columns({ state: column.text<ScheduleState>(), ...counted.definitions })
 
-/** How many schedules of an org are in each state. */
+/** Number of schedules of an org by state. */
 export async function countSchedulesByState(
   connection: Connection,
   orgId: OrgId,
 ): Promise<Readonly<Partial<Record<ScheduleState, number>>>> {
   const rows = await connection.query(
-    `select ${states.list} from schedule where org_id = $1 group by state order by state`,
+    `select ${scheduleStateColumns.list} from schedule where org_id = $1 group by state order by state`,
     [orgId],
   )
-  return Object.fromEntries(states.read(rows).map(({ state, count }) => [state, count]))
+  return Object.fromEntries(scheduleStateColumns.read(rows).map(({ state, count }) => [state, count]))
 }
 
-const schedules = columns({ state: column.text<ScheduleState>(), ...counted.definitions })
-const pending = columns({ state: column.text<PendingState>(), ...counted.definitions })
-const alerts = columns({ kind: column.text<AlertKind>(), ...counted.definitions })
+const allScheduleColumns = columns({ state: column.text<ScheduleState>(), ...counted.definitions })
+const allPendingColumns = columns({ state: column.text<PendingState>(), ...counted.definitions })
+const openAlertColumns = columns({ kind: column.text<AlertKind>(), ...counted.definitions })
 
-/** How many schedules of all orgs are in each state. Walks over all of them: not for every request. */
+/** Number of schedules of all orgs by state. Scans all of them, so do not call it for every request. */
 export async function countAllSchedules(
   connection: Connection,
 ): Promise<Readonly<Partial<Record<ScheduleState, number>>>> {
-  const rows = await connection.query(`select ${schedules.list} from schedule group by state`, [])
-  return Object.fromEntries(schedules.read(rows).map(({ state, count }) => [state, count]))
+  const rows = await connection.query(`select ${allScheduleColumns.list} from schedule group by state`, [])
+  return Object.fromEntries(allScheduleColumns.read(rows).map(({ state, count }) => [state, count]))
 }
 
-/** How many pending runs of all orgs are in each state. Walks over all of them: not for every request. */
+/** Number of pending runs of all orgs by state. Scans all of them, so do not call it for every request. */
 export async function countAllPending(
   connection: Connection,
 ): Promise<Readonly<Partial<Record<PendingState, number>>>> {
-  const rows = await connection.query(`select ${pending.list} from pending group by state`, [])
-  return Object.fromEntries(pending.read(rows).map(({ state, count }) => [state, count]))
+  const rows = await connection.query(`select ${allPendingColumns.list} from pending group by state`, [])
+  return Object.fromEntries(allPendingColumns.read(rows).map(({ state, count }) => [state, count]))
 }
 
-/** How many alerts of all orgs are open, by kind. */
+/** Number of open alerts of all orgs by kind. */
 export async function countOpenAlerts(connection: Connection): Promise<Readonly<Partial<Record<AlertKind, number>>>> {
-  const rows = await connection.query(`select ${alerts.list} from alert where cleared_at is null group by kind`, [])
-  return Object.fromEntries(alerts.read(rows).map(({ kind, count }) => [kind, count]))
+  const rows = await connection.query(
+    `select ${openAlertColumns.list} from alert where cleared_at is null group by kind`,
+    [],
+  )
+  return Object.fromEntries(openAlertColumns.read(rows).map(({ kind, count }) => [kind, count]))
 }
 
 /** Whether there is more than one org. */

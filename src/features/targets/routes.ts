@@ -1,21 +1,14 @@
 import { z } from 'zod'
 import { id, pageFilter } from '../../api/common.ts'
 import { enabledTarget, signingSecret, target, targetInput, targetPage, targetPatch, targetTest } from './schema.ts'
-import { getSigningSecret, rotateSecret } from '../../service/target/signing-secret.ts'
-import {
-  changeTarget,
-  createTarget,
-  enableTarget,
-  findTargets,
-  getTarget,
-  removeTarget,
-} from '../../service/target/targets.ts'
+import { getSigningSecret, rotateSecret } from './signing-secret.ts'
+import { updateTarget, createTarget, enableTarget, findTargets, getTarget, deleteTarget } from './service.ts'
 import { testTarget } from './test-message.ts'
 import { operation } from '../../operations/handler.ts'
 
-const one = z.strictObject({ id })
+const targetParams = z.strictObject({ id })
 
-/** Where results are delivered. */
+/** Targets: destinations of results. */
 export const targetOperations = {
   'targets.create': operation({
     ...{ method: 'POST', path: '/api/v1/targets', tag: 'targets', permission: 'targets:write' },
@@ -47,7 +40,7 @@ export const targetOperations = {
   'targets.get': operation({
     ...{ method: 'GET', path: '/api/v1/targets/:id', tag: 'targets', permission: 'targets:read' },
     summary: 'Get a target and its state',
-    params: one,
+    params: targetParams,
     answers: { 200: target },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getTarget(ports, caller, params.id)),
@@ -55,32 +48,32 @@ export const targetOperations = {
     ...{ method: 'PATCH', path: '/api/v1/targets/:id', tag: 'targets', permission: 'targets:write' },
     summary: 'Update a target',
     description: 'Disabling it holds pending deliveries; enabling it sends them.',
-    params: one,
+    params: targetParams,
     body: targetPatch,
     answers: { 200: target },
     refusals: ['NOT_FOUND'],
     examples: { body: { url: 'https://hooks.example.com/v2' } },
-  }).by(({ ports, caller, params, body }) => changeTarget(ports, caller, { id: params.id, change: body })),
+  }).by(({ ports, caller, params, body }) => updateTarget(ports, caller, { id: params.id, change: body })),
   'targets.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/targets/:id', tag: 'targets', permission: 'targets:write' },
     summary: 'Delete a target that no schedule uses',
     description: 'Pending deliveries to it fail.',
-    params: one,
+    params: targetParams,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'CONFLICT'],
-  }).by(({ ports, caller, params }) => removeTarget(ports, caller, { id: params.id })),
+  }).by(({ ports, caller, params }) => deleteTarget(ports, caller, { id: params.id })),
   'targets.test': operation({
     ...{ method: 'POST', path: '/api/v1/targets/:id/test', tag: 'targets', permission: 'targets:write' },
     summary: 'Send a test message to a target',
     description: 'Of type `target.test`. It counts neither as a success nor as a failure of the target.',
-    params: one,
+    params: targetParams,
     answers: { 200: targetTest },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => testTarget(ports, caller, params.id)),
   'targets.enable': operation({
     ...{ method: 'POST', path: '/api/v1/targets/:id/enable', tag: 'targets', permission: 'targets:write' },
     summary: 'Enable a target and send held messages',
-    params: one,
+    params: targetParams,
     answers: { 200: enabledTarget },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => enableTarget(ports, caller, params.id)),

@@ -5,15 +5,14 @@ import {
   DEFAULT_TARGET_KIND,
   parseTargetKind,
   parseTargetSettings,
-  TARGET_KIND_WORDS,
+  TARGET_KIND_NAMES,
   targetUrlFlaws,
-} from '../../core/delivery/target-kinds.ts'
+} from '../../domain/delivery/target-kinds.ts'
 import type { Flaw } from '../../domain/input.ts'
-import { moment, pageOf, why } from '../../api/common.ts'
-import { fieldsRule, readWith, rule, text, withFixed, zoneName } from '../../api/fields.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { isoTime, pageOf, why } from '../../api/common.ts'
+import { fieldsRule, named, readWith, rule, type Shape, text, withFixed, zoneName } from '../../api/fields.ts'
 
-/** Where the results of a schedule go. */
+/** The delivery of a schedule. */
 export const scheduleDelivery = named(
   'ScheduleDelivery',
   z.strictObject({ target_id: text(1, 512) }),
@@ -44,7 +43,7 @@ const changeable = {
   url: text(1, 8_192).optional().describe('URL that messages are sent to, for kinds that have one.'),
   settings: settings
     .optional()
-    .describe('Settings of the kind: for `email`, `{to, subject_prefix?}`. A change replaces all of them.'),
+    .describe('Kind-specific settings; for `email`: `{to, subject_prefix?}`. A change replaces all of them.'),
   quiet_hours: quietHours
     .nullable()
     .optional()
@@ -53,18 +52,18 @@ const changeable = {
   enabled: z.boolean().optional().describe('Default: true. Messages to a disabled target are held.'),
 }
 
-/** Everything a target is made from. */
+/** The fields of a new target. */
 export const targetFields = {
   name: text(1, 200).describe('Name of the target.'),
   kind: z
-    .enum(TARGET_KIND_WORDS)
+    .enum(TARGET_KIND_NAMES)
     .check(readWith(parseTargetKind))
     .optional()
     .describe('How it is reached. Default: `webhook`. It cannot be changed.'),
   ...changeable,
 }
 
-/** Whether there is an address, and what there is to set, depends on the kind. */
+/** Checks URL and settings, which depend on the kind. */
 function kindFlaws(given: Readonly<Partial<Record<keyof typeof targetFields, unknown>>>): readonly Flaw[] {
   const kind = parseTargetKind('kind', given.kind ?? DEFAULT_TARGET_KIND)
   if (!kind.ok) return []
@@ -83,7 +82,7 @@ export const targetPatch = named(
   'TargetPatch',
   withFixed(z.strictObject({ name: targetFields.name.optional(), ...changeable }), {
     names: ['kind'],
-    allowed: 'a target of its own',
+    allowed: 'a new target',
   }),
   'A change of a target.',
 )
@@ -93,21 +92,21 @@ const fields = {
   id: z.string(),
   org_id: z.string(),
   name: z.string(),
-  kind: z.enum(TARGET_KIND_WORDS),
-  url: z.string().nullable().describe('Null for kinds without one; truncated where the URL is a secret.'),
+  kind: z.enum(TARGET_KIND_NAMES),
+  url: z.string().nullable().describe('Null for kinds without one; truncated if the URL is a secret.'),
   settings,
   quiet_hours: quietHours.nullable(),
   alerts: z.boolean(),
   enabled: z.boolean(),
-  disabled_at: moment.nullable(),
-  disabled_why: why.nullable().describe('Why it was disabled. Null: by a person.'),
+  disabled_at: isoTime.nullable(),
+  disabled_why: why.nullable().describe('Why it was disabled. Null: by a user.'),
   failures_in_a_row: z.int(),
   held: z.int().describe('Messages held until it is enabled, or until its quiet hours end.'),
-  last_delivered_at: moment.nullable(),
-  last_failed_at: moment.nullable(),
+  last_delivered_at: isoTime.nullable(),
+  last_failed_at: isoTime.nullable(),
   created_by: z.string().nullable(),
-  created_at: moment,
-  updated_at: moment,
+  created_at: isoTime,
+  updated_at: isoTime,
 }
 
 export const target = named('Target', z.strictObject(fields), 'A target and its state.')
@@ -141,8 +140,8 @@ export const signingSecret = named(
   z.strictObject({
     org_id: z.string(),
     secret: z.string(),
-    created_at: moment,
-    previous_until: moment.nullable().describe('Until when the previous secret also signs. Null: there is none.'),
+    created_at: isoTime,
+    previous_until: isoTime.nullable().describe('Until when the previous secret also signs. Null: there is none.'),
   }),
   "The secret that signs the org's webhooks.",
 )

@@ -11,20 +11,19 @@ import {
   taskReceipt,
   taskStats,
 } from './schema.ts'
-import { submitBatch } from '../../service/task-batch.ts'
+import { cancelTask, submitBatch, submitTask } from './service.ts'
 import { readTaskStats } from './stats.ts'
 import { findTasks, getTask } from './view.ts'
-import { cancelTask, submitTask } from '../../service/tasks.ts'
 import { operation } from '../../operations/handler.ts'
 
-const one = z.strictObject({ id })
+const taskParams = z.strictObject({ id })
 
-/** Tasks as clients of PinchTab's scheduler know them: its paths, its fields, its errors. */
+/** The task API, compatible with PinchTab's scheduler in paths, fields and errors. */
 export const taskOperations = {
   'tasks.submit': operation({
     ...{ method: 'POST', path: '/tasks', tag: 'tasks', permission: 'tasks:write' },
     ...{ facade: true, creates: true, newWork: true, admits: true },
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'Submit a task',
     description:
       'A full queue answers 429 with `Retry-After`; the task is stored as `rejected`, and `details.taskId` is its ' +
@@ -37,7 +36,7 @@ export const taskOperations = {
   'tasks.batch': operation({
     ...{ method: 'POST', path: '/tasks/batch', tag: 'tasks', permission: 'tasks:write' },
     ...{ facade: true, creates: true, newWork: true, admits: true },
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'Submit tasks of one agent',
     description:
       'One to fifty, in order. Each is decided on its own and has its own outcome; if all are invalid, the batch ' +
@@ -52,7 +51,7 @@ export const taskOperations = {
   }),
   'tasks.list': operation({
     ...{ method: 'GET', path: '/tasks', tag: 'tasks', permission: 'tasks:read', facade: true },
-    rails: 'list',
+    restrictedAccess: 'list',
     summary: 'List tasks, newest first',
     description:
       '`state` takes several words separated by commas. Without `limit`, the newest 1,000; `next_cursor` continues ' +
@@ -63,17 +62,17 @@ export const taskOperations = {
   }).by(({ ports, caller, query }) => findTasks(ports, caller, query)),
   'tasks.get': operation({
     ...{ method: 'GET', path: '/tasks/:id', tag: 'tasks', permission: 'tasks:read', facade: true },
-    rails: 'run',
+    restrictedAccess: 'run',
     summary: 'Get a task',
-    params: one,
+    params: taskParams,
     answers: { 200: task },
     refusals: ['NOT_FOUND'],
   }).by(({ ports, caller, params }) => getTask(ports, caller.orgId, params.id)),
   'tasks.cancel': operation({
     ...{ method: 'POST', path: '/tasks/:id/cancel', tag: 'tasks', permission: 'tasks:write', facade: true },
-    rails: 'run',
+    restrictedAccess: 'run',
     summary: 'Cancel a task',
-    params: one,
+    params: taskParams,
     answers: { 200: taskCancelled },
     refusals: ['NOT_FOUND', 'CONFLICT'],
     examples: { answer: { status: 'cancelled', taskId: 'tsk_01kfb3' } },

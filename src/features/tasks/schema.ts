@@ -1,38 +1,64 @@
 import { z } from 'zod'
-import { flawed, parsed, type Parsed } from '../../domain/input.ts'
+import { anyJson, anyObject, isoTime } from '../../api/common.ts'
+import {
+  instantInput,
+  isBlank,
+  named,
+  optionalOrBlank,
+  validatedLater,
+  rule,
+  type Shape,
+  storableObject,
+  text,
+  integerBetween,
+} from '../../api/fields.ts'
+import type { RefusalCode } from '../../api/refusals.ts'
 import { textField } from '../../domain/input-fields.ts'
+import { flawed, parsed, type Parsed } from '../../domain/input.ts'
 import { FACADE_STATES } from '../../domain/run/run-words.ts'
-import { anyJson, anyObject, moment } from '../../api/common.ts'
-import { givenInstant, isBlank, orBlank, readLater, rule, storableObject, text, whole } from '../../api/fields.ts'
-import { retryPolicyInput } from '../../contract/retry-policy.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { retryPolicyInput } from '../schedules/rules-schema.ts'
 
-/** Most tasks of one answer: what is answered is in memory. */
+/**
+ * Error codes of the task API where PinchTab has its own; all others are our codes in lower case. A request without a
+ * token gets `missing_token` instead of `bad_token`.
+ */
+const FACADE_CODES: Readonly<Partial<Record<RefusalCode, string>>> = {
+  VALIDATION: 'error',
+  MALFORMED: 'error',
+  BODY_TOO_LARGE: 'error',
+  UNAUTHENTICATED: 'bad_token',
+  ALREADY_ENDED: 'conflict',
+}
+
+/** The error code of the task API for a refusal. */
+export const facadeCodeOf = (code: RefusalCode): string => FACADE_CODES[code] ?? code.toLowerCase()
+
+/** Maximum tasks in one answer, which is built in memory. */
 export const MAX_TASKS = 1_000
 export const MAX_IN_BATCH = 50
 
-const MAX_NAME = 512
+const MAX_TASK_NAME = 512
 
 const state = z.enum(FACADE_STATES)
 const count = z.int().min(0)
 const longText = text(0, 10_000)
 
-const ABOUT_ACTION = 'What to do: `click`, `type`, …'
+const ACTION_DESCRIPTION = 'What to do: `click`, `type`, …'
 
 const item = {
   tabId: longText.describe('Browser tab.'),
   selector: longText.describe('Selector of the element.'),
   ref: longText.describe('Reference of the element.'),
   params: storableObject.describe('Parameters of the action.'),
-  priority: whole(-2_147_483_648, 2_147_483_647).describe('Lower runs sooner. Default: 0.'),
-  deadline: givenInstant.describe('Latest time to start. Default: 60 s from now.'),
+  priority: integerBetween(-2_147_483_648, 2_147_483_647).describe('Lower runs sooner. Default: 0.'),
+  deadline: instantInput.describe('Latest time to start. Default: 60 s from now.'),
   callbackUrl: longText.describe('URL that receives the result.'),
   retry_policy: retryPolicyInput.describe('Retries of failed attempts, in Escapement only. Default: none.'),
 }
 
-/** The fields of a task without its agent, for callers that leave out what they do not mean. */
+/** The fields of a task without its agent, for clients that omit fields instead of sending null. */
 export const taskItemFields = {
-  action: text(1, MAX_NAME).describe(ABOUT_ACTION),
+  action: text(1, MAX_TASK_NAME).describe(ACTION_DESCRIPTION),
   tabId: item.tabId.optional(),
   selector: item.selector.optional(),
   ref: item.ref.optional(),
@@ -41,63 +67,64 @@ export const taskItemFields = {
   deadline: item.deadline.optional(),
 }
 
-const parseName = textField({ min: 1, max: MAX_NAME })
+const parseRequiredName = textField({ min: 1, max: MAX_TASK_NAME })
 
-/** A name that must be given. A blank one is missing. */
-const name = z
+/** A required name. A blank one counts as missing. */
+const requiredName = z
   .string()
   .min(1)
-  .max(MAX_NAME)
+  .max(MAX_TASK_NAME)
   .regex(/\S/)
   .check(
     rule((field, value) =>
-      isBlank(value) ? flawed({ field, value: undefined, message: 'is missing' }) : parseName(field, value),
+      isBlank(value) ? flawed({ field, value: undefined, message: 'is missing' }) : parseRequiredName(field, value),
     ),
   )
 
 const itemFields = {
-  action: name.describe(ABOUT_ACTION),
-  tabId: orBlank(item.tabId),
-  selector: orBlank(item.selector),
-  ref: orBlank(item.ref),
-  params: orBlank(item.params),
-  priority: orBlank(item.priority),
-  deadline: orBlank(item.deadline),
-  callbackUrl: orBlank(item.callbackUrl),
-  retry_policy: orBlank(item.retry_policy),
+  action: requiredName.describe(ACTION_DESCRIPTION),
+  tabId: optionalOrBlank(item.tabId),
+  selector: optionalOrBlank(item.selector),
+  ref: optionalOrBlank(item.ref),
+  params: optionalOrBlank(item.params),
+  priority: optionalOrBlank(item.priority),
+  deadline: optionalOrBlank(item.deadline),
+  callbackUrl: optionalOrBlank(item.callbackUrl),
+  retry_policy: optionalOrBlank(item.retry_policy),
 }
 
 export const taskInput = named(
   'TaskInput',
   z.object({
-    agentId: name.describe('Agent of the task: any text. If it is the id of an agent, that agent runs the task.'),
+    agentId: requiredName.describe(
+      'Agent of the task: any text. If it is the id of an agent, that agent runs the task.',
+    ),
     ...itemFields,
   }),
-  'Unknown fields are ignored; null and blank texts count as left out.',
+  'Unknown fields are ignored. Null and blank texts count as omitted.',
 )
 export type TaskInput = Shape<typeof taskInput>
 
 const taskItemInput = named(
   'TaskItemInput',
-  readLater(z.object(itemFields)),
+  validatedLater(z.object(itemFields)),
   'A task of a batch: the fields of a task without the agent.',
 )
-export type TaskItemInput = Shape<typeof taskItemInput>
 
 function parseTasks(field: string, value: unknown): Parsed<readonly unknown[]> {
   const allowed = `1 to ${MAX_IN_BATCH} tasks`
   const flaw = (message: string, given?: unknown): Parsed<never> => flawed({ field, value: given, message, allowed })
   if (value === null) return flaw('is missing')
   if (!Array.isArray(value)) return flaw('must be a list', value)
-  return value.length === 0 ? flaw('has no task in it') : parsed(value)
+  return value.length === 0 ? flaw('is empty') : parsed(value)
 }
 
 export const taskBatchInput = named(
   'TaskBatchInput',
   z.object({
-    agentId: name.describe('Agent of all tasks.'),
-    callbackUrl: orBlank(longText.describe('URL that receives results of tasks without their own.')),
-    // A batch that is too large is refused under a code of its own, so here the number is only described.
+    agentId: requiredName.describe('Agent of all tasks.'),
+    callbackUrl: optionalOrBlank(longText.describe('URL that receives results of tasks without their own.')),
+    // The maximum is only described here: a batch that is too large is refused with code `BATCH_TOO_LARGE`.
     tasks: z.array(taskItemInput).min(1).meta({ maxItems: MAX_IN_BATCH }).check(rule(parseTasks)),
   }),
   'Tasks of one agent.',
@@ -110,9 +137,9 @@ export const taskReceipt = named(
     taskId: z.string(),
     state,
     position: count.describe('Position among the queued tasks of the agent; 0 if it has started.'),
-    createdAt: moment,
+    createdAt: isoTime,
   }),
-  '`position` is the place among the queued tasks of the agent, 0 when it has started already.',
+  'The receipt of a submitted task.',
 )
 export type TaskReceipt = Shape<typeof taskReceipt>
 
@@ -124,7 +151,7 @@ const taskBatchItem = named(
     position: z.int().min(1).optional(),
     error: z.string().optional(),
   }),
-  'A task that could not be read is `rejected` and has an empty id: nothing was stored of it.',
+  'The outcome of one task of a batch. A task that could not be read is `rejected`, has an empty id and is not stored.',
 )
 export type TaskBatchItem = Shape<typeof taskBatchItem>
 
@@ -135,7 +162,7 @@ export const taskBatchReceipt = named(
 )
 export type TaskBatchReceipt = Shape<typeof taskBatchReceipt>
 
-/** What a task was asked to do, as it was given. */
+/** The content of a task as it was submitted. */
 const contentFields = {
   action: z.string(),
   tabId: z.string().optional(),
@@ -154,10 +181,10 @@ export const task = named(
     ...contentFields,
     priority: z.int(),
     state,
-    deadline: moment.nullable(),
-    createdAt: moment,
-    startedAt: moment.nullable(),
-    completedAt: moment.nullable(),
+    deadline: isoTime.nullable(),
+    createdAt: isoTime,
+    startedAt: isoTime.nullable(),
+    completedAt: isoTime.nullable(),
     latencyMs: count.optional(),
     result: anyJson.optional(),
     error: z.string().optional(),
@@ -167,11 +194,11 @@ export const task = named(
 )
 export type TaskView = Shape<typeof task>
 
-/** Which tasks. */
+/** Filter of the list of tasks. */
 export const taskFilter = z.object({
-  agentId: text(0, MAX_NAME).optional().describe('Tasks of this agent.'),
+  agentId: text(0, MAX_TASK_NAME).optional().describe('Tasks of this agent.'),
   state: z.string().max(1_000).optional().describe('States of tasks, separated by commas.'),
-  limit: whole(1, MAX_TASKS).optional(),
+  limit: integerBetween(1, MAX_TASKS).optional(),
   cursor: z.string().max(4_096).optional(),
 })
 export type TaskFilter = Shape<typeof taskFilter>
@@ -194,7 +221,7 @@ export const taskCancelled = named(
 )
 export type TaskCancelled = Shape<typeof taskCancelled>
 
-/** How the tasks of an agent, or of the org, went. Each task that has ended is in one of these. */
+/** Task counts of an agent or of the org. Each task that has ended is in exactly one of them. */
 const agentMetrics = z.strictObject({
   submitted: count.describe('Accepted tasks. Rejected ones are not included.'),
   completed: count,
@@ -235,7 +262,7 @@ export const taskStats = named(
       resultTTL: z.string().describe('A Go duration: `5m0s`.'),
     }),
   }),
-  'Counted as long as the org exists, over all nodes: `tasksSubmitted` is what completed, failed, was cancelled or expired, and what is pending.',
+  'Counts over the lifetime of the org and all nodes. `tasksSubmitted` is the number of tasks that completed, failed, were cancelled, expired, or are pending.',
 )
 export type TaskStats = Shape<typeof taskStats>
 
@@ -247,6 +274,6 @@ export const taskError = named(
     retryable: z.literal(true).optional().describe('True if the same request may succeed later.'),
     details: anyObject.optional(),
   }),
-  'What was refused and why, as clients of the task façade know it. `details.errors` points to fields.',
+  'An error of the task API. `details.errors` lists the invalid fields.',
 )
 export type TaskError = Shape<typeof taskError>

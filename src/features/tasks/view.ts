@@ -13,65 +13,64 @@ import {
   statesOfFacade,
   TIMEOUT_ERROR,
 } from '../../domain/run/run-words.ts'
-import { loadPositions } from '../../store/run-positions.ts'
-import { listRunPage } from '../../store/run-reads.ts'
-import { loadTask, type TaskRecord } from '../../store/task-reads.ts'
-import type { Caller } from '../../service/caller.ts'
+import { listRunPage, loadPositions } from '../runs/read-store.ts'
+import { loadTask, type TaskRecord } from './store.ts'
+import type { Caller } from '../access/caller.ts'
 import { parseCursor, writeCursor } from '../../platform/db/cursor.ts'
-import { read } from '../../service/messages.ts'
-import type { Ports } from '../../service/ports.ts'
-import { ownRuns } from '../../service/rails/own.ts'
-import { momentOrNull } from '../../service/schedule-view.ts'
+import { parsedOrRefuse } from '../sessions/service.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { ownRuns } from '../access/restrictions.ts'
+import { formatInstantOrNull } from '../schedules/view.ts'
 
-type Reading = Pick<Ports, 'database' | 'clock' | 'settings'>
+type TaskPorts = Pick<Ports, 'database' | 'clock' | 'settings'>
 
-/** A task as the façade shows it. */
+/** A task in the form of the task API. */
 export function viewTask(run: TaskRecord, position: number | null = null): TaskView {
-  const { tabId, selector, ref, params, callbackUrl, action } = contentOf(run.payload)
+  const { tabId, selector, ref, params, callbackUrl, action } = taskContentOf(run.payload)
   const { finishedAt } = run
   const latencyMs = durationOf(run)
-  const error = errorOf(run)
+  const error = taskErrorText(run)
   return {
     taskId: run.id,
     agentId: run.agentId,
     action: action ?? '',
-    ...given({ tabId, selector, ref, params }),
+    ...omitMissing({ tabId, selector, ref, params }),
     priority: run.priority,
     state: facadeStateOf(run.state),
-    deadline: momentOrNull(run.deadline),
+    deadline: formatInstantOrNull(run.deadline),
     createdAt: formatInstant(run.createdAt),
-    startedAt: momentOrNull(firstStart(run)),
-    completedAt: momentOrNull(finishedAt),
+    startedAt: formatInstantOrNull(firstStart(run)),
+    completedAt: formatInstantOrNull(finishedAt),
     ...(latencyMs === null ? {} : { latencyMs }),
     ...(run.state === 'success' ? { result: run.output } : {}),
     ...(error === null ? {} : { error }),
-    ...given({ callbackUrl }),
+    ...omitMissing({ callbackUrl }),
     ...(position === null ? {} : { position }),
   }
 }
 
-/** What was not given does not appear. */
-function given<T extends Readonly<Record<string, unknown>>>(
+/** Omits fields that are undefined or null. */
+function omitMissing<T extends Readonly<Record<string, unknown>>>(
   fields: T,
 ): { readonly [Name in keyof T]?: NonNullable<T[Name]> } {
   const found = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(found) as { readonly [Name in keyof T]?: NonNullable<T[Name]> }
 }
 
-function contentOf(payload: unknown): Partial<TaskContent> {
+function taskContentOf(payload: unknown): Partial<TaskContent> {
   if (typeof payload !== 'object' || payload === null) return {}
-  // A run that came through admission carries what it was sent as the fields of its content.
-  return 'fields' in payload && !('action' in payload) ? contentOf(payload.fields) : payload
+  // A run submitted through admission has its input in the fields of its content.
+  return 'fields' in payload && !('action' in payload) ? taskContentOf(payload.fields) : payload
 }
 
-function errorOf(run: TaskRecord): string | null {
+function taskErrorText(run: TaskRecord): string | null {
   switch (run.state) {
     case 'expired':
       return EXPIRED_ERROR
     case 'rejected':
       return explainWhy(run.why ?? run.decision)
     case 'timeout':
-      // The word of the façade goes before the sentence that a run has for people.
+      // The error words of the task API take precedence over the error message of the run.
       return isOverdue(run) ? DEADLINE_ERROR : (run.errorMessage ?? TIMEOUT_ERROR)
     case 'failed':
       return run.errorMessage ?? run.errorCode ?? explainWhy(run.why ?? run.decision)
@@ -92,52 +91,52 @@ function errorOf(run: TaskRecord): string | null {
 const isOverdue = ({ deadline, finishedAt }: TaskRecord): boolean =>
   deadline !== null && finishedAt !== null && finishedAt >= deadline
 
-/** The refusal for a task that is not there, or not this org's. */
-const noTask = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no task ${id}`)
+/** The refusal for a task that does not exist in this org. */
+const taskNotFound = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no task ${id}`)
 
-/** What ended before this has outlived its time, also while it is still on record. */
-const keptSince = ({ clock, settings }: Reading): Instant =>
+/** Tasks that ended before this time have expired, even if they are still stored. */
+const visibleSince = ({ clock, settings }: TaskPorts): Instant =>
   earlier(clock.now(), settings().tasks.resultTtlSeconds * 1_000)
 
-/** A task that is still shown. */
-export async function findTask(ports: Reading, orgId: OrgId, id: string): Promise<TaskRecord> {
+/** The stored task. Refuses if it does not exist or its result has expired. */
+export async function loadVisibleTask(ports: TaskPorts, orgId: OrgId, id: string): Promise<TaskRecord> {
   const task = await loadTask(ports.database, { orgId, id: runId(id) })
-  if (task === undefined || (task.finishedAt !== null && task.finishedAt < keptSince(ports))) throw noTask(id)
+  if (task === undefined || (task.finishedAt !== null && task.finishedAt < visibleSince(ports))) throw taskNotFound(id)
   return task
 }
 
-/** The task. */
-export async function getTask(ports: Reading, orgId: OrgId, id: string): Promise<TaskView> {
-  const run = await findTask(ports, orgId, id)
-  const positions = await positionsOf(ports, orgId, [run])
+/** The task with its queue position. */
+export async function getTask(ports: TaskPorts, orgId: OrgId, id: string): Promise<TaskView> {
+  const run = await loadVisibleTask(ports, orgId, id)
+  const positions = await loadTaskPositions(ports, orgId, [run])
   return viewTask(run, positions.get(run.id) ?? null)
 }
 
 /** The org's tasks, newest first. */
 export async function findTasks(
-  ports: Reading,
-  { orgId, railed }: Pick<Caller, 'orgId' | 'railed'>,
+  ports: TaskPorts,
+  { orgId, restricted }: Pick<Caller, 'orgId' | 'restricted'>,
   filter: TaskFilter = {},
 ): Promise<TaskList> {
   const { agentId: agent = '', state = '', limit = MAX_TASKS, cursor } = filter
-  const after = read(parseCursor('cursor', cursor))
+  const after = parsedOrRefuse(parseCursor('cursor', cursor))
   const { rows, more } = await listRunPage(ports.database, {
-    ...{ orgId, limit, whole: true, endedSince: keptSince(ports), owned: ownRuns(railed) ?? null },
+    ...{ orgId, limit, whole: true, endedSince: visibleSince(ports), owned: ownRuns(restricted) ?? null },
     trigger: 'task',
-    // What is empty asks for nothing.
-    states: facadeStatesIn(state),
+    // An empty filter matches all.
+    states: statesInFilter(state),
     agentId: agent === '' ? null : agentId(agent),
     after: after === null ? null : { createdAt: after.createdAt, id: runId(after.key) },
   })
-  const positions = await positionsOf(ports, orgId, rows)
+  const positions = await loadTaskPositions(ports, orgId, rows)
   const tasks = rows.map((run) => viewTask(run, positions.get(run.id) ?? null))
   const last = rows.at(-1)
   const next = more && last !== undefined ? writeCursor({ createdAt: last.createdAt, key: last.id }) : null
   return { tasks, count: tasks.length, ...(next === null ? {} : { next_cursor: next }) }
 }
 
-async function positionsOf(
-  { database }: Pick<Reading, 'database'>,
+async function loadTaskPositions(
+  { database }: Pick<TaskPorts, 'database'>,
   orgId: OrgId,
   runs: readonly TaskRecord[],
 ): Promise<ReadonlyMap<RunId, number>> {
@@ -147,8 +146,8 @@ async function positionsOf(
   return agentIds.length === 0 ? new Map() : loadPositions(database, { orgId, agentIds, ids })
 }
 
-/** The states that a filter names; null: it names none. As with PinchTab, a word that is no state matches no task. */
-function facadeStatesIn(value: string): readonly RunState[] | null {
+/** The states in a filter. Null: none given. An unknown state matches no task, as in PinchTab. */
+function statesInFilter(value: string): readonly RunState[] | null {
   const words = value
     .split(',')
     .map((word) => word.trim().toLowerCase())

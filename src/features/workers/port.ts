@@ -2,43 +2,40 @@ import type { InvitationView } from '../access/restrictions-schema.ts'
 import type { WorkerAttempt, WorkerCancel } from './schema.ts'
 import type { AgentId, AttemptId, OrgId, RunId } from '../../domain/ids.ts'
 
-/** A worker that wants work, or to hear that it should stop some. */
+/** A worker that waits for attempts to start or stop. */
 export interface WaitingWorker {
   readonly orgId: OrgId
   readonly workerId: string
   readonly agents: readonly AgentId[]
   readonly capacity: number
-  /** It takes nothing more, and only wants to hear what it should stop. */
+  /** It takes no more attempts and only waits for cancellations. */
   readonly draining: boolean
-  /** The attempts it works on. */
+  /** Ids of the attempts it is working on. */
   readonly holding: readonly string[]
   readonly waitMs: number
-  /** Aborted when whoever asks is gone. */
+  /** Aborted when the worker disconnects. */
   readonly signal: AbortSignal
 }
 
-/** What a worker is told: what to begin, and what to stop. */
-export interface WorkerNews {
+/** The attempts that a worker should start, and those it should stop. */
+export interface WorkerUpdates {
   readonly attempts: readonly WorkerAttempt[]
   readonly cancel: readonly WorkerCancel[]
 }
 
-/** Where workers wait at this node. */
+/** The claims of workers that wait at this node. */
 export interface WorkerPort {
-  /**
-   * What an attempt that a worker was given needs to make things by itself; null: its agent makes nothing. Left out: none
-   * does.
-   */
-  readonly invite?: (about: {
+  /** The API access of an attempt. Null: its agent has no `self_service`. Omitted: no agent has. */
+  readonly createInvitation?: (attempt: {
     readonly orgId: OrgId
     readonly runId: RunId
     readonly attemptId: AttemptId
     readonly agentId: AgentId
   }) => Promise<InvitationView | null>
-  /** Resolves as soon as there is news, and with none when the wait is over. */
-  readonly wait: (worker: WaitingWorker) => Promise<WorkerNews>
-  /** What an attempt says on its way, for everybody who watches. */
-  readonly say: (saying: {
+  /** Resolves as soon as there is something to start or stop, or with empty lists after the wait. */
+  readonly wait: (worker: WaitingWorker) => Promise<WorkerUpdates>
+  /** Publishes an event of an attempt in progress to the clients that watch the run. */
+  readonly publish: (published: {
     readonly orgId: OrgId
     readonly runId: RunId
     readonly attemptId: AttemptId

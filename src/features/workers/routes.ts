@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { id } from '../../api/common.ts'
 import { resultInput } from '../runs/schema.ts'
 import { claimAnswer, claimInput, eventsInput, workerAnswer, workerPage } from './schema.ts'
-import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../../service/worker/reports.ts'
+import { completeAttempt, renewAttempt, startAttempt, publishEvents } from './reports.ts'
 import { claimAttempts, findWorkers } from './service.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { operation } from '../../operations/handler.ts'
@@ -13,7 +13,7 @@ const IGNORED =
   'should stop.'
 const running = { status: 'running', ignored: false, cancel: false, reason: null, ends_by: '2026-03-01T07:10:00.000Z' }
 
-/** Programs elsewhere that perform the work of agents. */
+/** The API of workers, which are remote programs that execute attempts. */
 export const workerOperations = {
   'workers.list': operation({
     ...{ method: 'GET', path: '/api/v1/workers', tag: 'workers', permission: 'agents:read' },
@@ -26,7 +26,7 @@ export const workerOperations = {
     summary: 'Claim attempts (long poll)',
     description:
       'Answers as soon as there is something to start or stop, and with nothing when the wait is over. A worker ' +
-      'gets at most `capacity` attempts minus those it holds. The open request keeps its lease.',
+      'gets at most `capacity` attempts minus those it holds. The open request keeps its lease alive.',
     newWork: true,
     body: claimInput,
     answers: { 200: claimAnswer },
@@ -38,7 +38,7 @@ export const workerOperations = {
       },
     },
   }).by(({ ctx, ports, caller, body, signal }) =>
-    // A worker that is gone must not be given anything.
+    // Aborted when the worker disconnects, which must not receive attempts then.
     claimAttempts({ ports, workers: ctx.workers }, caller, { claim: body, signal: signal() }),
   ),
   'worker.start': operation({
@@ -69,7 +69,7 @@ export const workerOperations = {
     refusals: ['NOT_FOUND'],
     examples: { body: { events: ['Reading the first of three reports'] }, answer: running },
   }).by(({ ctx, ports, caller, params, body }) =>
-    tellEvents({ ports, workers: ctx.workers }, caller, { id: params.id, events: body.events }),
+    publishEvents({ ports, workers: ctx.workers }, caller, { id: params.id, events: body.events }),
   ),
   'worker.complete': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/complete', tag: 'workers', permission: 'workers:run' },
@@ -87,12 +87,12 @@ export const workerOperations = {
     },
   }).by(async ({ ctx, ports, caller, params, body }) => {
     const answer = await completeAttempt(ports, caller, { id: params.id, result: body })
-    if (answer.ignored) noteLate(ctx, params.id)
+    if (answer.ignored) logLateReport(ctx, params.id)
     return answer
   }),
 }
 
-/** Leaves a record that the report came too late. */
-function noteLate({ log }: Pick<OperationContext, 'log'>, attempt: string): void {
+/** Logs a report that came too late. */
+function logLateReport({ log }: Pick<OperationContext, 'log'>, attempt: string): void {
   log({ level: 'info', message: 'A late report changed nothing', facts: { attempt, reason: 'stale_report' } })
 }

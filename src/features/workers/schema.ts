@@ -1,38 +1,42 @@
 import { z } from 'zod'
 import { TRIGGERS } from '../../domain/run/run.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
-import { anyJson, id, moment, pageOf, whyFields } from '../../api/common.ts'
+import { anyJson, id, isoTime, pageOf, whyFields } from '../../api/common.ts'
 import { invitation } from '../access/restrictions-schema.ts'
-import { named, type Shape } from '../../contract/shape.ts'
+import { named, type Shape } from '../../api/fields.ts'
 
-/** No worker takes more at a time. */
-const MOST_CAPACITY = 1_000
-const MOST_AGENTS = 100
-/** Longer than this no question is held open: what stands between us and a worker closes connections that say nothing. */
-const LONGEST_WAIT_SECONDS = 30
-const MOST_EVENTS = 100
+/** Maximum attempts of a worker at a time. */
+const MAX_WORKER_CAPACITY = 1_000
+const MAX_WORKER_AGENTS = 100
+/** Maximum length of a long poll: proxies close idle connections. */
+const MAX_CLAIM_WAIT_SECONDS = 30
+const MAX_WORKER_EVENTS = 100
 
 export const claimInput = named(
   'ClaimInput',
   z.strictObject({
     worker_id: id.nullish().describe('The id from the first answer. Omitted: a new worker.'),
     name: z.string().min(1).max(200).optional().describe('Name for people.'),
-    agents: z.array(z.string().min(1).max(200)).min(1).max(MOST_AGENTS).describe('Agents whose attempts it takes.'),
-    capacity: z.int().min(1).max(MOST_CAPACITY).optional().describe('Maximum attempts at a time.'),
+    agents: z
+      .array(z.string().min(1).max(200))
+      .min(1)
+      .max(MAX_WORKER_AGENTS)
+      .describe('Agents whose attempts it takes.'),
+    capacity: z.int().min(1).max(MAX_WORKER_CAPACITY).optional().describe('Maximum attempts at a time.'),
     holding: z
       .array(id)
-      .max(MOST_CAPACITY)
+      .max(MAX_WORKER_CAPACITY)
       .optional()
       .describe('Attempts it is working on, so that it learns at once which to stop.'),
     draining: z.boolean().optional().describe('It takes no more work and finishes what it has.'),
     wait_seconds: z
       .number()
       .min(0)
-      .max(LONGEST_WAIT_SECONDS)
+      .max(MAX_CLAIM_WAIT_SECONDS)
       .optional()
       .describe('How long to wait for work, in seconds.'),
   }),
-  'Left out: `capacity` 1, `wait_seconds` 20, nothing held. `worker_id` comes with the first answer.',
+  'Defaults: `capacity` 1, `wait_seconds` 20, no attempts held. The first answer contains the `worker_id`.',
 )
 export type ClaimInput = Shape<typeof claimInput>
 
@@ -47,12 +51,12 @@ const attempt = named(
     run_id: z.string(),
     attempt: z.int(),
     attempt_id: z.string(),
-    nominal_time: moment.nullable(),
+    nominal_time: isoTime.nullable(),
     session_id: z.string().nullable(),
     message: z.string().nullable(),
     schedule_payload: anyJson,
     payload: anyJson,
-    deadline: moment.nullable(),
+    deadline: isoTime.nullable(),
     traceparent: z.string().nullable(),
     escapement: invitation
       .optional()
@@ -73,7 +77,7 @@ export const claimAnswer = named(
   'ClaimAnswer',
   z.strictObject({
     worker_id: z.string(),
-    lease_until: moment.describe('The worker counts as alive until then. Every claim and renewal extends it.'),
+    lease_until: isoTime.describe('The worker counts as alive until then. Every claim and renewal extends it.'),
     renew_seconds: z.number().describe('How often to renew while it holds attempts.'),
     attempts: z.array(attempt),
     cancel: z.array(cancel),
@@ -84,7 +88,11 @@ export type ClaimAnswer = Shape<typeof claimAnswer>
 export const eventsInput = named(
   'EventsInput',
   z.strictObject({
-    events: z.array(anyJson).min(1).max(MOST_EVENTS).describe('Text or steps to show while the attempt is running.'),
+    events: z
+      .array(anyJson)
+      .min(1)
+      .max(MAX_WORKER_EVENTS)
+      .describe('Text or steps to show while the attempt is running.'),
   }),
 )
 export type EventsInput = Shape<typeof eventsInput>
@@ -96,7 +104,7 @@ export const workerAnswer = named(
     ignored: z.boolean().describe('Nothing changed: the attempt is no longer the current one, or has ended.'),
     cancel: z.boolean().describe('The worker should stop this attempt.'),
     reason: whyFields.reason.nullable().describe('Why it should stop.'),
-    ends_by: moment.nullable().describe('Deadline of the attempt. Null before it starts and after it has ended.'),
+    ends_by: isoTime.nullable().describe('Deadline of the attempt. Null before it starts and after it has ended.'),
   }),
   'The answer to a report about an attempt.',
 )
@@ -110,8 +118,8 @@ const worker = named(
     agents: z.array(z.string()),
     capacity: z.int(),
     held: z.int().describe('Attempts it holds.'),
-    connected_at: moment,
-    lease_until: moment,
+    connected_at: isoTime,
+    lease_until: isoTime,
     alive: z.boolean(),
     draining: z.boolean(),
   }),

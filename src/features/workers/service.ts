@@ -7,37 +7,37 @@ import { formatInstant, type Instant, later } from '../../domain/instant.ts'
 import { nearestWord } from '../../domain/nearest-word.ts'
 import { listAgents, loadAgents } from '../agents/store.ts'
 import { readClock } from '../../platform/db/clock.ts'
-import type { Connection } from '../../store/database.ts'
+import type { Connection } from '../../platform/db/database.ts'
 import {
-  countHeld,
+  countHeldAttempts,
   declareWorkersLost,
   insertWorker,
   listWorkers,
   loadWorkers,
   renewWorkers,
   saveWorker,
-  type WorkerCard,
+  type WorkerClaim,
   type WorkerRow,
-} from '../../store/workers.ts'
-import type { Caller } from '../../service/caller.ts'
-import type { Ports } from '../../service/ports.ts'
-import { releaseWork } from '../../service/turn/assign.ts'
+} from './store.ts'
+import type { Caller } from '../access/caller.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { releaseCommand } from '../../engine/commands/assign.ts'
 import type { WorkerPort } from './port.ts'
 
-/** What a claim has that says nothing. */
+/** Defaults of a claim. */
 const DEFAULT_CAPACITY = 1
 const DEFAULT_WAIT_SECONDS = 20
 
-/** A worker was silent for too long: others have been given what it held, and it must begin anew. */
+/** The refusal for a worker whose lease has lapsed: its attempts went to other workers, and it must register again. */
 export const workerLost = (id: string): Refusal =>
   new Refusal(
     'WORKER_LOST',
-    `Worker ${id} is not known any more. Stop what it still works on, and claim without a worker_id.`,
+    `Worker ${id} does not exist, or its lease has lapsed. Stop its attempts, and claim without a worker_id.`,
   )
 
-/** Makes a worker known or renews its lease, then waits with it for something to do. */
+/** Registers a worker or renews its lease, then waits for attempts to start or stop. */
 export async function claimAttempts(
-  { ports, workers }: { readonly ports: Ports; readonly workers: Pick<WorkerPort, 'wait' | 'invite'> },
+  { ports, workers }: { readonly ports: Ports; readonly workers: Pick<WorkerPort, 'wait' | 'createInvitation'> },
   caller: Caller,
   { claim, signal }: { readonly claim: ClaimInput; readonly signal: AbortSignal },
 ): Promise<ClaimAnswer> {
@@ -45,77 +45,77 @@ export async function claimAttempts(
   const { node } = ports.settings()
   const { agents, capacity = DEFAULT_CAPACITY, draining = false, wait_seconds: wait = DEFAULT_WAIT_SECONDS } = claim
   const now = await readClock(ports.database)
-  const card = { orgId, agents: [...new Set(agents)], capacity, draining, leaseUntil: later(now, node.leaseMs) }
-  const id = await present(ports, caller, { claim, card, now })
-  const news = await workers.wait({
-    ...{ orgId, workerId: id, agents: card.agents.map((name) => agentId(name)), capacity, draining, signal },
+  const fields = { orgId, agents: [...new Set(agents)], capacity, draining, leaseUntil: later(now, node.leaseMs) }
+  const id = await registerOrRenew(ports, caller, { claim, fields, now })
+  const updates = await workers.wait({
+    ...{ orgId, workerId: id, agents: fields.agents.map((name) => agentId(name)), capacity, draining, signal },
     ...{ holding: claim.holding ?? [], waitMs: wait * 1_000 },
   })
-  if (signal.aborted && news.attempts.length > 0) await giveBack(ports, orgId, news.attempts)
+  if (signal.aborted && updates.attempts.length > 0) await returnAttempts(ports, orgId, updates.attempts)
   const leaseUntil = later(ports.clock.now(), node.leaseMs)
   return {
     worker_id: id,
     lease_until: formatInstant(leaseUntil),
     renew_seconds: Math.max(1, node.renewMs / 1_000),
-    attempts: await Promise.all(news.attempts.map((attempt) => invited(workers, orgId, attempt))),
-    cancel: news.cancel,
+    attempts: await Promise.all(updates.attempts.map((attempt) => withInvitation(workers, orgId, attempt))),
+    cancel: updates.cancel,
   }
 }
 
-/** An attempt of an agent that makes things by itself brings the key of its own along. */
-async function invited(
-  workers: Pick<WorkerPort, 'invite'>,
+/** Adds the API access of the attempt, for agents with `self_service`. */
+async function withInvitation(
+  workers: Pick<WorkerPort, 'createInvitation'>,
   orgId: OrgId,
   attempt: WorkerAttempt,
 ): Promise<WorkerAttempt> {
   const { run_id: run, attempt_id: id, agent_id: agent } = attempt
-  const named = { orgId, runId: runId(run), attemptId: attemptId(id), agentId: agentId(agent) }
-  const escapement = (await workers.invite?.(named)) ?? null
+  const attemptRef = { orgId, runId: runId(run), attemptId: attemptId(id), agentId: agentId(agent) }
+  const escapement = (await workers.createInvitation?.(attemptRef)) ?? null
   return escapement === null ? attempt : { ...attempt, escapement }
 }
 
-/** Nobody is there any more to be told: others need not wait until it has not begun in time. */
-const giveBack = (ports: Ports, orgId: OrgId, attempts: ClaimAnswer['attempts']): Promise<void> =>
-  ports.turns.take(
-    releaseWork(
+/** Returns attempts whose claim was disconnected, so that other workers get them before the start timeout. */
+const returnAttempts = (ports: Ports, orgId: OrgId, attempts: ClaimAnswer['attempts']): Promise<void> =>
+  ports.commands.execute(
+    releaseCommand(
       orgId,
       attempts.map(({ run_id: run, attempt_id: attempt }) => ({ runId: runId(run), attemptId: attemptId(attempt) })),
     ),
   )
 
-interface Presenting {
+interface ClaimContext {
   readonly claim: ClaimInput
-  readonly card: Omit<WorkerCard, 'id'>
+  readonly fields: Omit<WorkerClaim, 'id'>
   readonly now: Instant
 }
 
-async function present(ports: Ports, { orgId, principal }: Caller, of: Presenting): Promise<string> {
-  const { claim, card, now } = of
-  const known = claim.worker_id ?? null
-  if (known !== null) {
-    if (!(await saveWorker(ports.database, { ...card, id: known }))) throw workerLost(known)
-    return known
+async function registerOrRenew(ports: Ports, { orgId, principal }: Caller, context: ClaimContext): Promise<string> {
+  const { claim, fields, now } = context
+  const existingId = claim.worker_id ?? null
+  if (existingId !== null) {
+    if (!(await saveWorker(ports.database, { ...fields, id: existingId }))) throw workerLost(existingId)
+    return existingId
   }
   const flaws = await agentFlaws(ports, orgId, claim.agents)
   if (flaws.length > 0) throw invalid(flaws)
   const id = ports.newId('worker', now)
   await insertWorker(ports.database, {
-    ...{ ...card, id, name: claim.name ?? id, principal, connectedAt: now, lost: false },
+    ...{ ...fields, id, name: claim.name ?? id, principal, connectedAt: now, lost: false },
   })
   return id
 }
 
-/** A longer list of agents says less than what they have in common. */
-const MOST_NAMED = 20
+/** Maximum number of agents listed in an error message. */
+const MAX_SUGGESTED_AGENTS = 20
 
-/** A worker for an agent that nobody has would wait for ever without a word. Later agents may come and go. */
+/** Refuses agents without the worker executor on registration, because such a worker would wait forever. */
 async function agentFlaws(ports: Ports, orgId: OrgId, names: readonly string[]): Promise<readonly Flaw[]> {
   const rows = await loadAgents(ports.database, { orgId, ids: names.map((name) => agentId(name)) })
   const kinds = new Map<string, string>(rows.map(({ id, executor }) => [id, executor.kind]))
   if (names.every((name) => kinds.get(name) === 'worker')) return []
   const all = await listAgents(ports.database, { orgId })
   const possible = all.filter(({ executor }) => executor.kind === 'worker').map(({ id }) => id as string)
-  const isShort = possible.length > 0 && possible.length <= MOST_NAMED
+  const isShort = possible.length > 0 && possible.length <= MAX_SUGGESTED_AGENTS
   const allowed = isShort ? possible.join(', ') : 'an agent whose executor is {"kind": "worker"}'
   return names.flatMap((name, index): readonly Flaw[] => {
     const kind = kinds.get(name)
@@ -123,21 +123,21 @@ async function agentFlaws(ports: Ports, orgId: OrgId, names: readonly string[]):
     const near = nearestWord(name, possible)
     const message =
       kind === undefined
-        ? `is no agent of this org${near === null ? '' : `; did you mean ${near}?`}`
-        : `is an agent that is performed by ${kind}, not by workers`
+        ? `is not an agent of this org${near === null ? '' : `; did you mean ${near}?`}`
+        : `is an agent with executor kind ${kind}, not worker`
     return [{ field: `agents.${index}`, value: name, message, allowed }]
   })
 }
 
-const MOST_LISTED = 200
+const MAX_LISTED_WORKERS = 200
 
-/** The workers that are connected. */
+/** The registered workers that are not lost. */
 export async function findWorkers(
   { database, clock }: Pick<Ports, 'database' | 'clock'>,
   { orgId }: Pick<Caller, 'orgId'>,
 ): Promise<Page<WorkerView>> {
-  const rows = await listWorkers(database, { orgId, limit: MOST_LISTED })
-  const held = rows.length === 0 ? new Map<string, number>() : await countHeld(database, orgId)
+  const rows = await listWorkers(database, { orgId, limit: MAX_LISTED_WORKERS })
+  const held = rows.length === 0 ? new Map<string, number>() : await countHeldAttempts(database, orgId)
   const now = clock.now()
   const items = rows.map((row) => ({
     ...{ id: row.id, name: row.name, agents: row.agents, capacity: row.capacity, held: held.get(row.id) ?? 0 },
@@ -147,8 +147,8 @@ export async function findWorkers(
   return { items, next_cursor: null }
 }
 
-/** A worker, as far as nodes have to know it. */
-export interface SeenWorker {
+/** The fields of a worker that nodes need. */
+export interface WorkerInfo {
   readonly orgId: OrgId
   readonly id: string
   readonly agents: readonly (AgentId | string)[]
@@ -156,22 +156,26 @@ export interface SeenWorker {
   readonly draining: boolean
 }
 
-/** Every worker on record, and the present by the same clock. */
-export async function lookAtWorkers(
+/** All registered workers, and the current time of the database clock. */
+export async function readWorkers(
   connection: Connection,
 ): Promise<{ readonly now: Instant; readonly workers: readonly WorkerRow[] }> {
   const now = await readClock(connection)
   return { now, workers: await loadWorkers(connection) }
 }
 
-/** Declares workers lost whose lease nobody renews. Only those it answers with may be taken for dead. */
-export const loseWorkers = (
+/** Declares workers lost whose lease is unchanged. Only the returned ids count as lost. */
+export const markWorkersLost = (
   connection: Connection,
   seen: readonly Pick<WorkerRow, 'id' | 'leaseUntil'>[],
 ): Promise<readonly string[]> => declareWorkersLost(connection, seen)
 
-/** Renews the leases of workers that are known to be there: they wait at this node. */
-export async function renewWaiting(connection: Connection, ids: readonly string[], leaseMs: number): Promise<void> {
+/** Renews the leases of workers with an open claim at this node. */
+export async function renewWaitingWorkers(
+  connection: Connection,
+  ids: readonly string[],
+  leaseMs: number,
+): Promise<void> {
   if (ids.length === 0) return
   const now = await readClock(connection)
   await renewWorkers(connection, { ids, leaseUntil: later(now, leaseMs) })

@@ -1,42 +1,41 @@
-import { splitPeer } from '../../core/channel/channel.ts'
-import { splitText } from '../../core/channel/reply.ts'
+import { splitPeer } from '../../domain/channel/channel.ts'
+import { splitText } from '../../domain/channel/reply.ts'
 import type { TryOutcome } from '../../domain/delivery/message.ts'
-import type { OutboundAnswer, OutboundRequest } from '../../outbound/request.ts'
-import { retryAfterMs } from '../../outbound/retry-after.ts'
+import { type OutboundResponse, type OutboundRequest, retryAfterMs } from '../../platform/outbound/request.ts'
 
-/** How an app is spoken for. */
+/** The credentials and base URL of a Slack app. */
 export interface SlackAccess {
   readonly token: string
-  /** Where the Web API is, without a slash at the end. */
+  /** The base URL of the Web API, without a trailing slash. */
   readonly root: string
 }
 
-/** Slack cuts longer texts; this is what it recommends at most. */
-const MOST_SLACK_TEXT = 4_000
+/** The maximum message length that Slack recommends; longer texts are truncated. */
+const MAX_SLACK_TEXT = 4_000
 
-const CALL_MS = 10_000
-const MOST_ANSWER_BYTES = 256 * 1024
+const SLACK_TIMEOUT_MS = 10_000
+const MAX_SLACK_RESPONSE_BYTES = 256 * 1024
 
-/** What an app does. */
+/** The operations of a Slack app. */
 export interface Slack {
-  /** Says something into a channel or a thread, in as many messages as it takes. Null: it was stopped. */
-  readonly say: (
+  /** Sends a text to a channel or a thread, in several messages if necessary. Null: aborted. */
+  readonly send: (
     access: SlackAccess,
-    said: { readonly peer: string; readonly text: string },
+    content: { readonly peer: string; readonly text: string },
     signal: AbortSignal,
   ) => Promise<TryOutcome | null>
-  /** Whether the token is good. */
+  /** Checks the token. */
   readonly identify: (access: SlackAccess, signal: AbortSignal) => Promise<TryOutcome | null>
 }
 
-type Send = (request: OutboundRequest) => Promise<OutboundAnswer>
+type Send = (request: OutboundRequest) => Promise<OutboundResponse>
 
-/** Talks to Slack's Web API. */
+/** Creates a client of Slack's Web API. */
 export const createSlack = (send: Send): Slack => ({
-  say: async (access, { peer, text }, signal) => {
+  send: async (access, { peer, text }, signal) => {
     const { chat, thread } = splitPeer(peer)
     let last: TryOutcome | null = { ok: true, statusCode: 200 }
-    for (const piece of splitText(text, MOST_SLACK_TEXT)) {
+    for (const piece of splitText(text, MAX_SLACK_TEXT)) {
       const fields = { channel: chat, text: escaped(piece), ...(thread === null ? {} : { thread_ts: thread }) }
       last = await call(send, access, { method: 'chat.postMessage', fields, signal })
       if (last?.ok !== true) return last
@@ -46,7 +45,7 @@ export const createSlack = (send: Send): Slack => ({
   identify: (access, signal) => call(send, access, { method: 'auth.test', fields: {}, signal }),
 })
 
-/** What Slack would read as markup of its own. */
+/** Escapes the characters of Slack's markup. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 async function call(
@@ -57,11 +56,11 @@ async function call(
   const answer = await send({
     ...{ url: `${root}/${method}`, method: 'POST', body: JSON.stringify(fields), signal },
     headers: { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${token}` },
-    ...{ timeoutMs: CALL_MS, maxBytes: MOST_ANSWER_BYTES, purpose: 'operator' },
+    ...{ timeoutMs: SLACK_TIMEOUT_MS, maxBytes: MAX_SLACK_RESPONSE_BYTES, purpose: 'operator' },
   })
   switch (answer.kind) {
     case 'answered':
-      return judged(answer)
+      return slackOutcome(answer)
     case 'aborted':
       return null
     case 'too_large':
@@ -74,14 +73,14 @@ async function call(
   }
 }
 
-/** Slack answers 200 whatever it thinks of a request; the body says what it thinks. */
-function judged({ status, headers, body }: Extract<OutboundAnswer, { readonly kind: 'answered' }>): TryOutcome {
-  const said = readJson(body.toString('utf8'))
-  if (status === 200 && said?.['ok'] === true) return { ok: true, statusCode: status }
-  const error = typeof said?.['error'] === 'string' ? said['error'] : 'something that is no answer of Slack'
-  const asked = status === 429 || status === 503 ? (retryAfterMs(headers) ?? undefined) : undefined
-  const message = status === 200 ? `Slack refused it: ${error}` : `Slack answered ${status}: ${error}`
-  return { ok: false, statusCode: status, error: 'http', message, retryAfterMs: asked }
+/** Slack responds with status 200 even to refused calls; the body contains the result. */
+function slackOutcome({ status, headers, body }: Extract<OutboundResponse, { readonly kind: 'answered' }>): TryOutcome {
+  const content = readJson(body.toString('utf8'))
+  if (status === 200 && content?.['ok'] === true) return { ok: true, statusCode: status }
+  const error = typeof content?.['error'] === 'string' ? content['error'] : 'not a response of the Slack API'
+  const waitMs = status === 429 || status === 503 ? (retryAfterMs(headers) ?? undefined) : undefined
+  const message = status === 200 ? `Slack refused the call: ${error}` : `Slack answered ${status}: ${error}`
+  return { ok: false, statusCode: status, error: 'http', message, retryAfterMs: waitMs }
 }
 
 function readJson(text: string): Readonly<Record<string, unknown>> | null {

@@ -1,27 +1,27 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type HeardMessage, joinPeer } from '../../core/channel/channel.ts'
+import { type ReceivedChannelMessage, joinPeer } from '../../domain/channel/channel.ts'
 
-/** What an event of Slack is to us. */
-export type SlackHeard =
-  /** Slack asks whether somebody is there. */
+/** The content of a Slack event. */
+export type SlackEvent =
+  /** Slack verifies the URL. */
   | { readonly kind: 'challenge'; readonly challenge: string }
-  | { readonly kind: 'message'; readonly message: HeardMessage }
+  | { readonly kind: 'message'; readonly message: ReceivedChannelMessage }
   | { readonly kind: 'ignored'; readonly why: string }
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Reads what the Events API sends. Messages to the bot alone are heard, and in channels those that name it; the thread of
- * a message is its conversation. What bots say, our own included, is not heard: two of them would never stop.
+ * Reads a request of the Events API. Accepts direct messages to the bot, and messages in channels that mention it; the
+ * session is that of the thread. Messages of bots are ignored, because two bots could answer each other forever.
  */
-export function readSlackEvent(body: unknown): SlackHeard {
+export function readSlackEvent(body: unknown): SlackEvent {
   const outer = fieldsOf(body)
   if (outer['type'] === 'url_verification')
     return { kind: 'challenge', challenge: typeof outer['challenge'] === 'string' ? outer['challenge'] : '' }
-  if (outer['type'] !== 'event_callback') return ignored(`is of type ${nameOf(outer['type'])}`)
+  if (outer['type'] !== 'event_callback') return ignored(`is of type ${typeNameOf(outer['type'])}`)
   const event = fieldsOf(outer['event'])
   const isDm = event['channel_type'] === 'im' && event['type'] === 'message'
-  if (!isDm && event['type'] !== 'app_mention') return ignored(`has an event of type ${nameOf(event['type'])}`)
+  if (!isDm && event['type'] !== 'app_mention') return ignored(`has an event of type ${typeNameOf(event['type'])}`)
   if (event['bot_id'] !== undefined || event['subtype'] !== undefined) return ignored('was not written by a person')
   const [id, user, channel, ts] = [outer['event_id'], event['user'], event['channel'], event['ts']].map(textOf)
   if (id === null || user === null || channel === null || ts === null) return ignored('lacks what a message has')
@@ -34,23 +34,23 @@ export function readSlackEvent(body: unknown): SlackHeard {
     kind: 'message',
     message: {
       eventId: id,
-      // A chat with one person is one conversation unless they begin a thread; in a channel every answer opens one.
+      // A direct chat is one session unless a thread is started; in a channel every answer starts a thread.
       chat: { kind: isDm ? 'dm' : 'group', peer: joinPeer(channel, isDm ? thread : (thread ?? ts)), title: null },
       sender: { id: user, name: null },
       messageId: ts,
       ...{ text, attachments },
-      // The fraction of Slack's time is a counter, not milliseconds.
+      // The fraction of Slack's timestamp is a counter, not milliseconds.
       sentAt: null,
     },
   }
 }
 
-const ignored = (why: string): SlackHeard => ({ kind: 'ignored', why })
+const ignored = (why: string): SlackEvent => ({ kind: 'ignored', why })
 
-/** The name of a type as far as it is one; anything may stand where it should. */
-const nameOf = (type: unknown): string => (typeof type === 'string' ? type.slice(0, 100) : typeof type)
+/** The name of a type for the log, if it is a string. */
+const typeNameOf = (type: unknown): string => (typeof type === 'string' ? type.slice(0, 100) : typeof type)
 
-/** The name of the bot, where it begins or ends what is said, and Slack's escapes. */
+/** Removes a mention of the bot at the beginning or the end, and unescapes Slack's entities. */
 const withoutMentions = (text: string): string =>
   withoutLastMention(text.replace(/^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*/, '').trimEnd())
     .replaceAll('&lt;', '<')
@@ -58,7 +58,7 @@ const withoutMentions = (text: string): string =>
     .replaceAll('&amp;', '&')
     .trim()
 
-/** Looked for at the end alone: from every place of a long text it would take all day. */
+/** Searched only at the end, because a search from every position of a long text would be slow. */
 function withoutLastMention(text: string): string {
   const at = text.endsWith('>') ? text.lastIndexOf('<@') : -1
   return at !== -1 && /^<@[A-Z0-9]+(?:\|[^>]*)?>$/.test(text.slice(at)) ? text.slice(0, at) : text
@@ -77,10 +77,10 @@ const fieldsOf = (value: unknown): Fields =>
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** A request is not believed when its time is further away than this. */
+/** The maximum difference between the timestamp of a request and now. */
 const SLACK_TOLERANCE_SECONDS = 300
 
-/** What is wrong with a request that says it comes from Slack, or null. */
+/** Verifies a request from Slack. Returns the error, or null. */
 export function slackFlaw(
   request: {
     readonly timestamp: string | undefined
@@ -93,13 +93,13 @@ export function slackFlaw(
 ): string | null {
   const { timestamp, signature, body, now } = request
   if (timestamp === undefined || signature === undefined)
-    return 'It carries no signature of Slack: X-Slack-Request-Timestamp and X-Slack-Signature are missing'
-  if (!/^\d{1,12}$/.test(timestamp)) return 'X-Slack-Request-Timestamp is no number of seconds'
+    return 'The request is not signed; X-Slack-Request-Timestamp and X-Slack-Signature are required'
+  if (!/^\d{1,12}$/.test(timestamp)) return 'X-Slack-Request-Timestamp is not a number of seconds'
   if (Math.abs(now / 1_000 - Number(timestamp)) > SLACK_TOLERANCE_SECONDS)
     return `X-Slack-Request-Timestamp is more than ${SLACK_TOLERANCE_SECONDS} s away from now`
   const expected = createHmac('sha256', signingSecret).update(`v0:${timestamp}:`).update(body).digest('hex')
   const [given, wanted] = [Buffer.from(signature), Buffer.from(`v0=${expected}`)]
   return given.length === wanted.length && timingSafeEqual(given, wanted)
     ? null
-    : 'The signature does not fit the body: is it the signing secret of this app?'
+    : 'The signature does not match the body; check the signing secret of the channel'
 }

@@ -1,16 +1,16 @@
 import { Api, GrammyError, HttpError } from 'grammy'
 import type { TryError } from '../../domain/delivery/message.ts'
-import type { OutboundAnswer, OutboundRequest } from '../../outbound/request.ts'
+import type { OutboundResponse, OutboundRequest } from '../../platform/outbound/request.ts'
 
-/** How a bot is spoken for. */
+/** The credentials and base URL of a Telegram bot. */
 export interface TelegramAccess {
   readonly token: string
-  /** Where the Bot API is, without a slash at the end. */
+  /** The base URL of the Bot API, without a trailing slash. */
   readonly root: string
 }
 
-/** What came of a call. Null: it was stopped, and nobody knows what came of it. */
-export type Called<T> =
+/** The result of a call. Null: it was aborted, and its outcome is unknown. */
+export type CallResult<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false
@@ -20,30 +20,30 @@ export type Called<T> =
       readonly retryAfterMs?: number | undefined
     }
 
-/** Calls the Bot API. Whatever the other side does is an answer; nothing is thrown. */
+/** Calls the Bot API. Errors are returned, never thrown. */
 export type CallTelegram = <T>(
   access: TelegramAccess,
   call: { readonly ask: (api: Api) => Promise<T>; readonly timeoutMs: number; readonly signal: AbortSignal },
-) => Promise<Called<T> | null>
+) => Promise<CallResult<T> | null>
 
-const MOST_ANSWER_BYTES = 8 * 1024 * 1024
+const MAX_TELEGRAM_RESPONSE_BYTES = 8 * 1024 * 1024
 
-/** Speaks the Bot API by grammY, whose requests go the same guarded way as all others. */
+/** Calls the Bot API with grammY, whose requests pass the same outbound guard as all others. */
 export const createTelegramCalls =
-  (send: (request: OutboundRequest) => Promise<OutboundAnswer>): CallTelegram =>
+  (send: (request: OutboundRequest) => Promise<OutboundResponse>): CallTelegram =>
   async (access, { ask, timeoutMs, signal }) => {
     const fetch = fetchBy(send, { timeoutMs, signal })
     try {
       const api = new Api(access.token, { apiRoot: access.root, timeoutSeconds: 600, fetch })
       return { ok: true, value: await ask(api) }
     } catch (error) {
-      return failureOf(error)
+      return telegramFailure(error)
     }
   }
 
-class NotAnswered extends Error {
-  readonly answer: Exclude<OutboundAnswer, { readonly kind: 'answered' }>
-  constructor(answer: Exclude<OutboundAnswer, { readonly kind: 'answered' }>) {
+class RequestFailed extends Error {
+  readonly answer: Exclude<OutboundResponse, { readonly kind: 'answered' }>
+  constructor(answer: Exclude<OutboundResponse, { readonly kind: 'answered' }>) {
     super(answer.message)
     this.answer = answer
   }
@@ -51,23 +51,23 @@ class NotAnswered extends Error {
 
 type Fetch = typeof globalThis.fetch
 
-/** As much of `fetch` as grammY uses. */
+/** The part of `fetch` that grammY uses. */
 function fetchBy(
-  send: (request: OutboundRequest) => Promise<OutboundAnswer>,
+  send: (request: OutboundRequest) => Promise<OutboundResponse>,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Fetch {
   const fetch = async (url: string, init: { readonly method?: string; readonly body?: string }): Promise<unknown> => {
     const answer = await send({
       ...{ url, method: init.method ?? 'POST', headers: { 'content-type': 'application/json' } },
-      ...{ body: init.body ?? null, timeoutMs, signal, maxBytes: MOST_ANSWER_BYTES, purpose: 'operator' },
+      ...{ body: init.body ?? null, timeoutMs, signal, maxBytes: MAX_TELEGRAM_RESPONSE_BYTES, purpose: 'operator' },
     })
-    if (answer.kind !== 'answered') throw new NotAnswered(answer)
+    if (answer.kind !== 'answered') throw new RequestFailed(answer)
     return { json: () => Promise.resolve(JSON.parse(answer.body.toString('utf8')) as unknown) }
   }
   return fetch as unknown as Fetch
 }
 
-function failureOf(error: unknown): Exclude<Called<never>, { readonly ok: true }> | null {
+function telegramFailure(error: unknown): Exclude<CallResult<never>, { readonly ok: true }> | null {
   if (error instanceof GrammyError) {
     const seconds = error.parameters.retry_after
     return {
@@ -77,12 +77,12 @@ function failureOf(error: unknown): Exclude<Called<never>, { readonly ok: true }
     }
   }
   const cause = error instanceof HttpError ? error.error : error
-  if (!(cause instanceof NotAnswered))
+  if (!(cause instanceof RequestFailed))
     return {
       ok: false,
       statusCode: null,
       error: 'malformed',
-      message: 'Telegram answered with something that is no JSON',
+      message: 'Telegram answered with invalid JSON',
     }
   const { answer } = cause
   if (answer.kind === 'aborted') return null

@@ -1,60 +1,60 @@
 import type { Api } from 'grammy'
-import { splitPeer } from '../../core/channel/channel.ts'
-import { splitText } from '../../core/channel/reply.ts'
-import type { CallTelegram, Called, TelegramAccess } from './api.ts'
+import { splitPeer } from '../../domain/channel/channel.ts'
+import { splitText } from '../../domain/channel/reply.ts'
+import type { CallTelegram, CallResult, TelegramAccess } from './api.ts'
 import type { BotIdentity } from './updates.ts'
 
-/** Telegram takes so much in one message. */
-const MOST_TELEGRAM_TEXT = 4_096
+/** The maximum length of a Telegram message. */
+const MAX_TELEGRAM_TEXT = 4_096
 
-/** Shown on a message until it is answered. */
-const SEEN = '👀'
-/** Stands where the answer will be. */
+/** The reaction on a message until it is answered. */
+const SEEN_EMOJI = '👀'
+/** The placeholder of an answer. */
 const PLACEHOLDER = '…'
 
-const CALL_MS = 10_000
-/** How long an update is waited for; the connection may take a little longer. */
+const TELEGRAM_TIMEOUT_MS = 10_000
+/** The duration of a long poll; the connection may take a little longer. */
 export const POLL_SECONDS = 25
 
-/** One conversation of a bot. */
+/** A chat of a bot. */
 export interface TelegramChat {
   readonly access: TelegramAccess
   readonly peer: string
 }
 
-/** What a bot does. Everything that only decorates a chat is allowed to fail. */
+/** The operations of a bot. Failures of those that only decorate a chat are ignored. */
 export interface Telegram {
-  readonly identify: (access: TelegramAccess, signal: AbortSignal) => Promise<Called<BotIdentity> | null>
+  readonly identify: (access: TelegramAccess, signal: AbortSignal) => Promise<CallResult<BotIdentity> | null>
   readonly updates: (
     access: TelegramAccess,
-    asked: { readonly after: number | null; readonly seconds: number; readonly signal: AbortSignal },
-  ) => Promise<Called<readonly unknown[]> | null>
+    query: { readonly after: number | null; readonly seconds: number; readonly signal: AbortSignal },
+  ) => Promise<CallResult<readonly unknown[]> | null>
   readonly setWebhook: (
     access: TelegramAccess,
     hook: { readonly url: string; readonly secret: string } | null,
     signal: AbortSignal,
-  ) => Promise<Called<unknown> | null>
-  /** Says something, in as many messages as it takes. What stands for the answer becomes the first of them. */
-  readonly say: (
+  ) => Promise<CallResult<unknown> | null>
+  /** Sends a text, in several messages if necessary. The placeholder becomes the first of them. */
+  readonly send: (
     chat: TelegramChat,
-    said: { readonly text: string; readonly placeholder: string | null },
+    message: { readonly text: string; readonly placeholder: string | null },
     signal: AbortSignal,
-  ) => Promise<Called<unknown> | null>
-  /** Shows that somebody is at it. Answers with the message that stands for the answer, if one was asked for. */
+  ) => Promise<CallResult<unknown> | null>
+  /** Shows the typing indicator. */
   readonly typing: (chat: TelegramChat, signal: AbortSignal) => Promise<void>
-  readonly holdPlace: (chat: TelegramChat, signal: AbortSignal) => Promise<string | null>
+  readonly sendPlaceholder: (chat: TelegramChat, signal: AbortSignal) => Promise<string | null>
   readonly react: (
     chat: TelegramChat,
-    mark: { readonly messageId: string; readonly seen: boolean },
+    reaction: { readonly messageId: string; readonly seen: boolean },
     signal: AbortSignal,
   ) => Promise<void>
-  readonly forget: (chat: TelegramChat, messageId: string, signal: AbortSignal) => Promise<void>
+  readonly deleteMessage: (chat: TelegramChat, messageId: string, signal: AbortSignal) => Promise<void>
 }
 
-/** Talks to Telegram. */
+/** Creates a client of the Bot API. */
 export function createTelegram(call: CallTelegram): Telegram {
   const quick = <T>(access: TelegramAccess, signal: AbortSignal, ask: (api: Api) => Promise<T>) =>
-    call(access, { ask, timeoutMs: CALL_MS, signal })
+    call(access, { ask, timeoutMs: TELEGRAM_TIMEOUT_MS, signal })
   return {
     identify: async (access, signal) => {
       const found = await quick(access, signal, (api) => api.getMe())
@@ -65,7 +65,7 @@ export function createTelegram(call: CallTelegram): Telegram {
     updates: (access, { after, seconds, signal }) =>
       call<readonly unknown[]>(access, {
         ask: (api) => api.getUpdates({ ...offsetAfter(after), timeout: seconds, allowed_updates: ['message'] }),
-        ...{ timeoutMs: seconds * 1_000 + CALL_MS, signal },
+        ...{ timeoutMs: seconds * 1_000 + TELEGRAM_TIMEOUT_MS, signal },
       }),
     setWebhook: (access, hook, signal) =>
       quick<unknown>(access, signal, (api) =>
@@ -73,33 +73,33 @@ export function createTelegram(call: CallTelegram): Telegram {
           ? api.deleteWebhook()
           : api.setWebhook(hook.url, { secret_token: hook.secret, allowed_updates: ['message'] }),
       ),
-    say: (chat, said, signal) => say(quick, chat, { ...said, signal }),
+    send: (chat, message, signal) => sendText(quick, chat, { ...message, signal }),
     typing: async ({ access, peer }, signal) => {
-      const { id, thread } = placeOf(peer)
+      const { id, thread } = chatTarget(peer)
       await quick(access, signal, (api) => api.sendChatAction(id, 'typing', thread))
     },
-    holdPlace: async ({ access, peer }, signal) => {
-      const { id, thread } = placeOf(peer)
-      const sent = await quick(access, signal, (api) => api.sendMessage(id, PLACEHOLDER, { ...thread, ...QUIETLY }))
+    sendPlaceholder: async ({ access, peer }, signal) => {
+      const { id, thread } = chatTarget(peer)
+      const sent = await quick(access, signal, (api) => api.sendMessage(id, PLACEHOLDER, { ...thread, ...SILENT }))
       return sent?.ok === true ? String(sent.value.message_id) : null
     },
     react: async ({ access, peer }, { messageId, seen }, signal) => {
-      const marks = seen ? [{ type: 'emoji', emoji: SEEN } as const] : []
-      await quick(access, signal, (api) => api.setMessageReaction(placeOf(peer).id, Number(messageId), marks))
+      const reactions = seen ? [{ type: 'emoji', emoji: SEEN_EMOJI } as const] : []
+      await quick(access, signal, (api) => api.setMessageReaction(chatTarget(peer).id, Number(messageId), reactions))
     },
-    forget: async ({ access, peer }, messageId, signal) => {
-      await quick(access, signal, (api) => api.deleteMessage(placeOf(peer).id, Number(messageId)))
+    deleteMessage: async ({ access, peer }, messageId, signal) => {
+      await quick(access, signal, (api) => api.deleteMessage(chatTarget(peer).id, Number(messageId)))
     },
   }
 }
 
-const QUIETLY = { disable_notification: true } as const
+const SILENT = { disable_notification: true } as const
 
 const offsetAfter = (after: number | null): { readonly offset?: number } =>
   after === null ? {} : { offset: after + 1 }
 
-/** A chat is a number, or a name such as `@news`. */
-function placeOf(peer: string): { readonly id: number | string; readonly thread: { message_thread_id?: number } } {
+/** A chat id is a number, or a name such as `@news`. */
+function chatTarget(peer: string): { readonly id: number | string; readonly thread: { message_thread_id?: number } } {
   const { chat, thread } = splitPeer(peer)
   return {
     id: /^-?\d+$/.test(chat) ? Number(chat) : chat,
@@ -111,9 +111,9 @@ type Quick = <T>(
   access: TelegramAccess,
   signal: AbortSignal,
   ask: (api: Api) => Promise<T>,
-) => Promise<Called<T> | null>
+) => Promise<CallResult<T> | null>
 
-async function say(
+async function sendText(
   quick: Quick,
   { access, peer }: TelegramChat,
   {
@@ -121,13 +121,13 @@ async function say(
     placeholder,
     signal,
   }: { readonly text: string; readonly placeholder: string | null; readonly signal: AbortSignal },
-): Promise<Called<unknown> | null> {
-  const { id, thread } = placeOf(peer)
-  const [first = '', ...more] = splitText(text, MOST_TELEGRAM_TEXT)
+): Promise<CallResult<unknown> | null> {
+  const { id, thread } = chatTarget(peer)
+  const [first = '', ...more] = splitText(text, MAX_TELEGRAM_TEXT)
   const begun =
     placeholder === null
       ? await quick<unknown>(access, signal, (api) => api.sendMessage(id, first, thread))
-      : await put(quick, { access, id, thread, placeholder, first, signal })
+      : await editPlaceholder(quick, { access, id, thread, placeholder, first, signal })
   let last = begun
   for (const piece of more) {
     if (last?.ok !== true) return last
@@ -136,7 +136,7 @@ async function say(
   return last
 }
 
-interface Putting {
+interface PlaceholderEdit {
   readonly access: TelegramAccess
   readonly id: number | string
   readonly thread: { message_thread_id?: number }
@@ -145,14 +145,14 @@ interface Putting {
   readonly signal: AbortSignal
 }
 
-/** Puts the answer where its placeholder is. A placeholder that somebody has deleted is no reason to say nothing. */
-async function put(
+/** Replaces the placeholder by the answer, or sends a new message if the placeholder was deleted. */
+async function editPlaceholder(
   quick: Quick,
-  { access, id, thread, placeholder, first, signal }: Putting,
-): Promise<Called<unknown> | null> {
+  { access, id, thread, placeholder, first, signal }: PlaceholderEdit,
+): Promise<CallResult<unknown> | null> {
   const edited = await quick<unknown>(access, signal, (api) => api.editMessageText(id, Number(placeholder), first))
   if (edited === null || edited.ok) return edited
-  // An earlier try has put it there already.
+  // An earlier try has already edited the placeholder.
   if (/not modified/i.test(edited.message)) return { ok: true, value: null }
   if (edited.statusCode !== 400) return edited
   return quick<unknown>(access, signal, (api) => api.sendMessage(id, first, thread))

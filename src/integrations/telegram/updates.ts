@@ -1,6 +1,6 @@
-import { joinPeer, type HeardMessage } from '../../core/channel/channel.ts'
+import { joinPeer, type ReceivedChannelMessage } from '../../domain/channel/channel.ts'
 
-/** Who the bot is: by this it knows whether it is meant. */
+/** The account of the bot, which decides whether a message addresses it. */
 export interface BotIdentity {
   readonly id: string
   /** Without the `@`. */
@@ -9,21 +9,21 @@ export interface BotIdentity {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The number of an update, by which the next ones are asked for. Null when it is none. */
+/** The id of an update, from which the next ones are requested. Null: it has none. */
 export function updateId(update: unknown): number | null {
   const id = fieldsOf(update)['update_id']
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : null
 }
 
 /**
- * Reads an update. Null: there is nothing in it for us, such as an edit, a message of a bot, or talk in a group that does
- * not speak to the bot. In a group the bot is meant when it is named, answered or given a command.
+ * Reads an update. Null: nothing to process, such as an edit, a message of a bot, or a message in a group that does not
+ * address the bot. In a group the bot is addressed by a mention, a reply or a command.
  */
 export function readUpdate(
   update: unknown,
   bot: BotIdentity | null,
   options: { readonly hearsAll: boolean },
-): HeardMessage | null {
+): ReceivedChannelMessage | null {
   const number = updateId(update)
   const message = fieldsOf(fieldsOf(update)['message'])
   const chat = fieldsOf(message['chat'])
@@ -32,25 +32,25 @@ export function readUpdate(
   if (number === null || chatId === null || messageId === null || fromId === null) return null
   if (from['is_bot'] === true) return null
   const isDm = chat['type'] === 'private'
-  const said = textOf(message['text']) ?? textOf(message['caption']) ?? ''
+  const rawText = textOf(message['text']) ?? textOf(message['caption']) ?? ''
   const attachments = attachmentsOf(message)
-  if (said.trim() === '' && attachments.length === 0) return null
-  const text = isDm ? withoutOwnName(said, bot) : addressed(said, { message, bot, ...options })
+  if (rawText.trim() === '' && attachments.length === 0) return null
+  const text = isDm ? withoutOwnName(rawText, bot) : addressedText(rawText, { message, bot, ...options })
   if (text === null) return null
   const thread = message['is_topic_message'] === true ? idOf(message['message_thread_id']) : null
   return {
     eventId: String(number),
     chat: { kind: isDm ? 'dm' : 'group', peer: joinPeer(chatId, thread), title: textOf(chat['title']) },
-    sender: { id: fromId, name: nameOf(from) },
+    sender: { id: fromId, name: senderName(from) },
     messageId,
     ...{ text, attachments },
-    // Telegram tells seconds, which is too coarse to say what came before what.
+    // Telegram's times are in seconds, which is too coarse to order messages.
     sentAt: null,
   }
 }
 
-/** What is said to the bot in a group, without its name; null when it is not meant. */
-function addressed(
+/** The text of a group message without the bot's name; null if the message does not address the bot. */
+function addressedText(
   text: string,
   {
     message,
@@ -61,7 +61,7 @@ function addressed(
   const command = /^\/[a-z0-9_]+(?:@([\w]+))?$/i.exec(text.trim())
   if (command !== null) {
     const name = command[1]
-    return name === undefined || isOwn(name, bot) ? withoutOwnName(text, bot) : null
+    return name === undefined || isOwnName(name, bot) ? withoutOwnName(text, bot) : null
   }
   const answers = idOf(fieldsOf(fieldsOf(message['reply_to_message'])['from'])['id'])
   const isNamed = bot !== null && nameIn(bot).test(text)
@@ -69,9 +69,9 @@ function addressed(
   return hearsAll || isNamed || isAnswered ? withoutOwnName(text, bot) : null
 }
 
-const isOwn = (name: string, bot: BotIdentity | null): boolean => name.toLowerCase() === bot?.username.toLowerCase()
+const isOwnName = (name: string, bot: BotIdentity | null): boolean => name.toLowerCase() === bot?.username.toLowerCase()
 
-/** Names of bots are of letters, digits and underscores. */
+/** Bot names consist of letters, digits and underscores. */
 const nameIn = ({ username }: BotIdentity): RegExp => new RegExp(`@${username.replaceAll(/\W/g, '')}\\b`, 'gi')
 
 const withoutOwnName = (text: string, bot: BotIdentity | null): string =>
@@ -84,7 +84,7 @@ const withoutOwnName = (text: string, bot: BotIdentity | null): string =>
 
 const FILES = ['document', 'voice', 'audio', 'video', 'video_note', 'animation', 'sticker'] as const
 
-/** Files by reference: whoever wants one asks Telegram for it. */
+/** Attachments by reference; their content can be requested from Telegram. */
 function attachmentsOf(message: Fields): readonly unknown[] {
   const sizes = message['photo']
   const photo: unknown = Array.isArray(sizes) ? sizes.at(-1) : undefined
@@ -105,7 +105,7 @@ function fileOf(kind: string, value: unknown): readonly unknown[] {
   ]
 }
 
-function nameOf(from: Fields): string | null {
+function senderName(from: Fields): string | null {
   const name = [textOf(from['first_name']), textOf(from['last_name'])].filter((part) => part !== null).join(' ')
   return name === '' ? textOf(from['username']) : name
 }
@@ -113,7 +113,7 @@ function nameOf(from: Fields): string | null {
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-/** What no row can hold, NUL and halves of characters, is shown as what it is. */
+/** Replaces characters that PostgreSQL cannot store: NUL and lone surrogates. */
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? Buffer.from(value.replaceAll('\u0000', '\u2400')).toString() : null
 

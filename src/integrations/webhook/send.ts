@@ -1,36 +1,35 @@
 import { DELIVERY_TRIES } from '../../domain/delivery/delivery-retry.ts'
-import { jsonOf, type OutMessage, type Post, type TryOutcome } from '../../domain/delivery/message.ts'
-import type { OutboundAnswer, OutboundRequest } from '../../outbound/request.ts'
-import { retryAfterMs } from '../../outbound/retry-after.ts'
+import { bodyJson, type OutgoingMessage, type SendOnce, type TryOutcome } from '../../domain/delivery/message.ts'
+import { type OutboundResponse, type OutboundRequest, retryAfterMs } from '../../platform/outbound/request.ts'
 import { signatureOf } from './signature.ts'
 
-/** What posting needs from the world. */
+/** The dependencies of the webhook sender. */
 export interface WebhookContext {
-  readonly send: (request: OutboundRequest) => Promise<OutboundAnswer>
-  /** By the clock that signatures are judged by. */
+  readonly send: (request: OutboundRequest) => Promise<OutboundResponse>
+  /** The clock that receivers check signatures by. */
   readonly now: () => number
-  /** How a sender names itself. */
+  /** The value of the User-Agent header. */
   readonly program: string
 }
 
-/** Of an answer nobody reads more than what says why it is a refusal. */
-const MOST_ANSWER_BYTES = 64 * 1024
-const MOST_WORDS = 500
+/** The maximum response size; only the beginning is stored as an error message. */
+const MAX_WEBHOOK_RESPONSE_BYTES = 64 * 1024
+const MAX_ERROR_TEXT = 500
 
-/** Sends messages as Standard Webhooks says. */
-export function createPost(ctx: WebhookContext): Post {
+/** Sends messages by the rules of Standard Webhooks. */
+export function createWebhookSender(ctx: WebhookContext): SendOnce {
   return async (message, signal) => {
-    const body = jsonOf(message.body)
+    const body = bodyJson(message.body)
     const answer = await ctx.send({
       ...{ url: message.url, method: 'POST', headers: headersOf({ ...message, body }, ctx), body, signal },
-      ...{ timeoutMs: DELIVERY_TRIES.timeoutMs, maxBytes: MOST_ANSWER_BYTES, purpose: message.purpose },
+      ...{ timeoutMs: DELIVERY_TRIES.timeoutMs, maxBytes: MAX_WEBHOOK_RESPONSE_BYTES, purpose: message.purpose },
     })
-    return outcomeOf(answer)
+    return webhookOutcome(answer)
   }
 }
 
 function headersOf(
-  message: OutMessage & { readonly body: string },
+  message: OutgoingMessage & { readonly body: string },
   { now, program }: WebhookContext,
 ): Readonly<Record<string, string>> {
   const timestampSeconds = Math.floor(now() / 1_000)
@@ -45,11 +44,11 @@ function headersOf(
   }
 }
 
-function outcomeOf(answer: OutboundAnswer): TryOutcome | null {
+function webhookOutcome(answer: OutboundResponse): TryOutcome | null {
   switch (answer.kind) {
     case 'answered':
-      return judged(answer)
-    // The receiver has accepted, and says more about it than anybody reads.
+      return responseOutcome(answer)
+    // The receiver has accepted the message; the rest of its response is not read.
     case 'too_large':
       return isGood(answer.status) ? { ok: true, statusCode: answer.status } : refusedWith(answer.status, '')
     case 'aborted':
@@ -64,19 +63,19 @@ function outcomeOf(answer: OutboundAnswer): TryOutcome | null {
 
 const isGood = (status: number): boolean => status >= 200 && status < 300
 
-function judged(answer: Extract<OutboundAnswer, { readonly kind: 'answered' }>): TryOutcome {
+function responseOutcome(answer: Extract<OutboundResponse, { readonly kind: 'answered' }>): TryOutcome {
   const { status, headers, body } = answer
   if (isGood(status)) return { ok: true, statusCode: status }
-  const words = body
-    .subarray(0, MOST_WORDS * 4)
+  const errorText = body
+    .subarray(0, MAX_ERROR_TEXT * 4)
     .toString('utf8')
-    .slice(0, MOST_WORDS)
+    .slice(0, MAX_ERROR_TEXT)
     .trim()
   const askedMs = status === 429 || status === 503 ? (retryAfterMs(headers) ?? undefined) : undefined
-  return { ...refusedWith(status, words), retryAfterMs: askedMs }
+  return { ...refusedWith(status, errorText), retryAfterMs: askedMs }
 }
 
-const refusedWith = (status: number, words: string): Extract<TryOutcome, { readonly ok: false }> => ({
+const refusedWith = (status: number, errorText: string): Extract<TryOutcome, { readonly ok: false }> => ({
   ...{ ok: false, statusCode: status, error: 'http' },
-  message: `answered ${status}${words === '' ? '' : `: ${words}`}`,
+  message: `answered ${status}${errorText === '' ? '' : `: ${errorText}`}`,
 })

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 
-const PREFIX = 'whsec_'
+const SECRET_PREFIX = 'whsec_'
 
-/** The key that a secret of Standard Webhooks stands for. */
+/** The key bytes of a Standard Webhooks secret. */
 const keyOf = (secret: string): Buffer =>
-  Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64')
+  Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
 
-/** Signs a message as Standard Webhooks says: one signature for each secret, with a space between them. */
+/** Signs a message by the rules of Standard Webhooks: one signature per secret, separated by spaces. */
 export function signatureOf(
   message: { readonly id: string; readonly timestampSeconds: number; readonly body: string },
   secrets: readonly string[],

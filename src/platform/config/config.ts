@@ -1,16 +1,16 @@
 import type { Variables } from './environment.ts'
-import { readLaneSizes, type LaneReading, type LaneSizes } from '../../domain/queue/lanes.ts'
+import { readLaneSizes, type LaneSizesResult, type LaneSizes } from '../../domain/queue/lanes.ts'
 
-/** What the environment says. This file is the only one that reads it. */
+/** The environment variables of an embedding program. Only this file reads `process.env`. */
 export interface Environment {
-  readonly lanes: LaneReading
-  /** Null: nobody has chosen a database; `DATABASE_URL` is never taken, it may be somebody's application. */
+  readonly lanes: LaneSizesResult
+  /** Null: not set. `DATABASE_URL` is never used, because it may be the database of an application. */
   readonly databaseUrl: string | null
-  /** `ESCAPEMENT_SECRET_KEY`; null: nothing. */
+  /** `ESCAPEMENT_SECRET_KEY`; null: not set. */
   readonly secretKey: string | null
 }
 
-/** Reads the variables of this process; sizes of lanes stand above `lanes`. */
+/** Reads the variables of this process; lane sizes in them override `lanes`. */
 export function readEnvironment(lanes: LaneSizes, variables = process.env): Environment {
   const url = variables['ESCAPEMENT_DATABASE_URL']?.trim() ?? ''
   const key = variables['ESCAPEMENT_SECRET_KEY']?.trim() ?? ''
@@ -20,34 +20,34 @@ export function readEnvironment(lanes: LaneSizes, variables = process.env): Envi
   }
 }
 
-/** The variables of this process that are about a server. */
+/** The environment variables of a server. */
 export interface ServerEnvironment {
   readonly variables: Variables
-  /** `ESCAPEMENT_OWNER_KEY`: a secret, so it is no setting and is shown nowhere. */
+  /** `ESCAPEMENT_OWNER_KEY`: a secret, so it is not a setting and never shown. */
   readonly ownerKey: string | null
-  /** `ESCAPEMENT_SECRET_KEY`: what secrets are sealed with, no setting either. */
+  /** `ESCAPEMENT_SECRET_KEY`: the encryption key of secrets, so it is not a setting either. */
   readonly secretKey: string | null
 }
 
-/** Reads them, once: they do not change while the process lives. */
+/** Reads the variables of a server. */
 export function readServerEnvironment(variables: Variables = process.env): ServerEnvironment {
   const { ESCAPEMENT_OWNER_KEY: owner, ESCAPEMENT_SECRET_KEY: secret, ...others } = variables
-  const said = (text = ''): string | null => (text.trim() === '' ? null : text.trim())
-  return { variables: others, ownerKey: said(owner), secretKey: said(secret) }
+  const trimmed = (text = ''): string | null => (text.trim() === '' ? null : text.trim())
+  return { variables: others, ownerKey: trimmed(owner), secretKey: trimmed(secret) }
 }
 
-/** What the environment says to commands that talk to a server. */
+/** The environment variables of commands that call a server. */
 export interface CommandEnvironment {
   readonly url: string | null
   readonly key: string | null
   readonly data: string | null
-  /** Nobody has asked for output without colours (`NO_COLOR`, or a terminal that knows none). */
+  /** False with `NO_COLOR`, or on a terminal without colors. */
   readonly colours: boolean
-  /** Who sits there, for the key of a conversation. */
+  /** The name of the user, for session keys. */
   readonly user: string
 }
 
-/** Reads what commands need; an empty variable says nothing. */
+/** Reads the variables of commands; an empty variable counts as not set. */
 export function readCommandEnvironment(variables: Variables = process.env): CommandEnvironment {
   const read = (name: string): string | null => {
     const text = variables[name]?.trim() ?? ''

@@ -1,5 +1,4 @@
-import { DEFAULT_LANES, meantLane } from '../../domain/queue/lanes.ts'
-import { NO_ORG_SHARE } from '../../core/org-share.ts'
+import { DEFAULT_LANES, resolveLaneAlias, NO_ORG_SHARE } from '../../domain/queue/lanes.ts'
 import { DEFAULT_RETRY_POLICY as RETRIES } from '../../domain/run/retry-policy.ts'
 import { DEFAULT_FIRING_SETTINGS as FIRING } from '../../domain/schedule/rules.ts'
 import {
@@ -9,51 +8,57 @@ import {
   MAX_DEBOUNCE_MS,
   MAX_SESSION_CONCURRENT,
   SESSION_MODES,
-} from '../../core/session/session-rules.ts'
+} from '../../domain/session/session.ts'
 import { zoneName } from '../../api/fields.ts'
-import { fraction, integer, orNone, readBy, text, word, type Key, type OpenGroup } from './key.ts'
+import { fraction, integer, nullable, parseWith, text, word, type Key, type OpenGroup } from './key.ts'
 import { ANY_TEXT } from './text-shapes.ts'
 
-/** More slots than this in one process are a slip of the pen. */
-export const MOST_SLOTS = 1_000_000
-/** No length of time in the settings is longer: a year. */
-const MOST_SECONDS = 366 * 86_400
-export const MOST_MS = MOST_SECONDS * 1_000
-const MOST_QUEUED = 100_000_000
+/** Upper bound of slots in one process, to catch typing errors. */
+export const MAX_LANE_SLOTS = 1_000_000
+/** Upper bound of durations: a year. */
+const MAX_SETTING_SECONDS = 366 * 86_400
+export const MAX_SETTING_MS = MAX_SETTING_SECONDS * 1_000
+const MAX_QUEUED = 100_000_000
 
 const node = {
   lease_ms: integer({
     default: 15_000,
-    max: MOST_MS,
+    max: MAX_SETTING_MS,
     zero: 'keeps',
     unit: 'ms',
-    summary: 'How long a node that says nothing is believed to be alive.',
+    summary: 'How long a node counts as alive without renewing its lease.',
   }),
   renew_ms: integer({
     default: 5_000,
-    max: MOST_MS,
+    max: MAX_SETTING_MS,
     zero: 'keeps',
     unit: 'ms',
-    summary: 'How often a node says that it is alive; below `lease_ms`.',
+    summary: 'How often a node renews its lease; must be below `lease_ms`.',
   }),
   stop_grace_ms: integer({
     default: 5_000,
-    max: MOST_MS,
+    max: MAX_SETTING_MS,
     unit: 'ms',
-    summary: 'How long stopped work has to confirm.',
+    summary: 'How long an executor may take to confirm that a run was stopped.',
   }),
 } as const
 
 const lanes = {
   is: 'open',
-  entry: integer({ default: 0, max: MOST_SLOTS, zero: 'keeps', hot: true, summary: 'Slots of the lane on a node.' }),
+  entry: integer({
+    default: 0,
+    max: MAX_LANE_SLOTS,
+    zero: 'keeps',
+    hot: true,
+    summary: 'Slots of the lane on a node.',
+  }),
   defaults: DEFAULT_LANES,
-  nameOf: meantLane,
+  nameOf: resolveLaneAlias,
   own: {
     max_org_share: fraction({
       ...{ default: 0.8, min: 0, max: NO_ORG_SHARE, hot: true },
       summary:
-        'Part of a lane that one org may hold on a node where there is more than one org, at least one slot; 1 is no limit.',
+        'Maximum share of a lane that one org may use on a node, if there is more than one org; at least one slot; 1 is no limit.',
     }),
   },
 } as const satisfies OpenGroup<number>
@@ -63,87 +68,87 @@ const sessions = {
     default: SESSION.mode,
     words: SESSION_MODES,
     hot: true,
-    summary: 'What a message does that arrives while others wait.',
+    summary: 'How to handle a message that arrives while others wait.',
   }),
   cap: integer({
     default: SESSION.cap,
     max: MAX_CAP,
     zero: 'keeps',
     hot: true,
-    summary: 'Runs that may wait in a session.',
+    summary: 'Maximum number of waiting runs in a session.',
   }),
   drop: word({
     default: SESSION.drop,
     words: DROP_POLICIES,
     hot: true,
-    summary: 'Who goes when the session is full: the oldest that waits, or the new one.',
+    summary: 'Which run to drop when the session is full: the oldest waiting one, or the new one.',
   }),
   debounce_ms: integer({
     default: SESSION.debounceMs,
     max: MAX_DEBOUNCE_MS,
     unit: 'ms',
     hot: true,
-    summary: 'Messages of one sender inside this window are merged; 0 is off.',
+    summary: 'Merges messages of one sender that arrive within this window; 0 is off.',
   }),
   max_concurrent: integer({
     default: SESSION.maxConcurrent,
     max: MAX_SESSION_CONCURRENT,
     zero: 'keeps',
     hot: true,
-    summary: 'Runs of a session that execute at the same time.',
+    summary: 'Maximum number of concurrent runs in a session.',
   }),
 } as const
 
 const taskLimits = {
   max_queue: integer({
     default: 1_000,
-    max: MOST_QUEUED,
+    max: MAX_QUEUED,
     zero: 'keeps',
     hot: true,
-    summary: 'Tasks that may wait in an org.',
+    summary: 'Maximum number of waiting tasks in an org.',
   }),
   max_per_agent: integer({
     default: 100,
-    max: MOST_QUEUED,
+    max: MAX_QUEUED,
     zero: 'keeps',
     hot: true,
-    summary: 'Tasks that may wait for one agent.',
+    summary: 'Maximum number of waiting tasks per agent.',
   }),
   max_inflight: integer({
     default: 20,
-    max: MOST_SLOTS,
+    max: MAX_LANE_SLOTS,
     zero: 'keeps',
     hot: true,
-    summary: 'Tasks of an org that execute at the same time.',
+    summary: 'Maximum number of concurrent tasks in an org.',
   }),
   max_per_agent_inflight: integer({
     default: 10,
-    max: MOST_SLOTS,
+    max: MAX_LANE_SLOTS,
     zero: 'keeps',
     hot: true,
-    summary: 'Tasks of one agent that execute at the same time.',
+    summary: 'Maximum number of concurrent tasks per agent.',
   }),
   result_ttl_seconds: integer({
     default: 300,
-    max: MOST_SECONDS,
+    max: MAX_SETTING_SECONDS,
     zero: 'keeps',
     unit: 'seconds',
     hot: true,
-    summary: 'How long a task is kept after its end.',
+    summary: 'How long a task is kept after it ends.',
   }),
   default_deadline_seconds: integer({
     default: 60,
-    max: MOST_SECONDS,
+    max: MAX_SETTING_SECONDS,
     zero: 'keeps',
     unit: 'seconds',
     hot: true,
-    summary: 'Deadline of a task that names none.',
+    summary: 'Deadline of tasks that set none.',
   }),
 } as const
 
 const zone: Key<string> = {
   ...text({ default: 'UTC', shape: ANY_TEXT, summary: 'Time zone of new orgs.' }),
-  ...readBy(zoneName, 'an IANA time zone such as Europe/Berlin'),
+  ...parseWith(zoneName, 'an IANA time zone such as Europe/Berlin'),
 }
 
 const schedules = {
@@ -153,44 +158,44 @@ const schedules = {
     max: 3_600_000,
     zero: 'keeps',
     unit: 'ms',
-    summary: 'How often is looked for due work when nothing wakes the node.',
+    summary: 'How often a node polls for due work when no notification arrives.',
   }),
   misfire_grace_seconds: integer({
     default: FIRING.misfireGraceSeconds,
-    max: MOST_SECONDS,
+    max: MAX_SETTING_SECONDS,
     unit: 'seconds',
-    summary: 'How late an occurrence still counts as current.',
+    summary: 'How late an occurrence may be without counting as missed.',
   }),
   catchup_window_seconds: integer({
     default: FIRING.catchupWindowSeconds,
-    max: MOST_SECONDS,
+    max: MAX_SETTING_SECONDS,
     unit: 'seconds',
-    summary: 'How far back missed occurrences are made up for.',
+    summary: 'How far back missed occurrences are caught up.',
   }),
   catchup_spacing_ms: integer({
     default: FIRING.catchupSpacingMs,
     max: 3_600_000,
     unit: 'ms',
-    summary: 'Pause between occurrences that are made up for.',
+    summary: 'Pause between caught-up occurrences.',
   }),
-  // Few, so that a restart is never a stampede.
+  // Low, so that a restart does not start many runs at once.
   catchup_max_active: integer({
     default: 10,
-    max: MOST_SLOTS,
+    max: MAX_LANE_SLOTS,
     zero: 'keeps',
-    summary: 'Catch-up runs of a node at the same time.',
+    summary: 'Maximum number of concurrent catch-up runs per node.',
   }),
 } as const
 
 const retention = {
-  run_days: orNone(
+  run_days: nullable(
     integer({
       default: 30,
       max: 36_600,
       zero: 'keeps',
       unit: 'days',
       hot: true,
-      summary: 'How long runs are kept; null is for ever.',
+      summary: 'How long runs are kept; null is forever.',
     }),
     30,
   ),
@@ -199,21 +204,21 @@ const retention = {
     max: 1_000_000,
     zero: 'keeps',
     hot: true,
-    summary: 'Newest runs of a schedule that are kept however old they are.',
+    summary: 'Number of newest runs kept per schedule, regardless of age.',
   }),
   max_runs_per_schedule: integer({
     default: 10_000,
     max: 1_000_000,
     zero: 'keeps',
     hot: true,
-    summary: 'Most runs of a schedule that are kept.',
+    summary: 'Maximum number of runs kept per schedule.',
   }),
   output_bytes: integer({
     default: 16_384,
     max: 1_048_576,
     zero: 'keeps',
     hot: true,
-    summary: 'Length at which stored outputs and errors are cut.',
+    summary: 'Maximum length of stored outputs and errors; longer ones are cut.',
   }),
 } as const
 
@@ -223,39 +228,46 @@ const alerts = {
     max: 1_000_000,
     zero: 'keeps',
     hot: true,
-    summary: 'Failures of a schedule in a row that raise an alert, unless it says `alert_after`.',
+    summary: 'Consecutive failures that raise an alert for a schedule without `alert_after`.',
   }),
   stall_periods: integer({
     default: 3,
     max: 1_000_000,
     zero: 'keeps',
     hot: true,
-    summary: 'Periods without a look for due work after which the engine counts as stalled.',
+    summary: 'Polling periods without a scan for due work after which the engine counts as stalled.',
   }),
 } as const
 
 const retry = {
   max_retries: integer({
     ...{ default: RETRIES.maxRetries, max: 1_000, hot: true },
-    summary: 'Retries of agent turns where neither schedule nor agent names a policy.',
+    summary: 'Maximum number of retries where neither schedule nor agent sets a policy.',
   }),
-  base_ms: integer({ default: RETRIES.baseMs, min: 1, max: MOST_MS, unit: 'ms', hot: true, summary: 'First wait.' }),
+  base_ms: integer({
+    default: RETRIES.baseMs,
+    min: 1,
+    max: MAX_SETTING_MS,
+    unit: 'ms',
+    hot: true,
+    summary: 'First delay.',
+  }),
   max_ms: integer({
-    ...{ default: RETRIES.maxMs, min: 1, max: MOST_MS, unit: 'ms', hot: true },
-    summary: 'Longest wait; not below `base_ms`.',
+    ...{ default: RETRIES.maxMs, min: 1, max: MAX_SETTING_MS, unit: 'ms', hot: true },
+    summary: 'Maximum delay; must not be below `base_ms`.',
   }),
   jitter: fraction({
     ...{ default: RETRIES.jitter, min: 0, max: 1, hot: true },
-    summary: 'How far a wait may differ, as a part of it.',
+    summary: 'Random deviation of a delay, as a fraction of it.',
   }),
 } as const
 
 const drainGrace = integer({
   ...{ default: 30, max: 86_400, unit: 'seconds' },
-  summary: 'How long running work may go on after SIGTERM or SIGINT.',
+  summary: 'How long active runs may continue after SIGTERM or SIGINT.',
 })
 
-/** The settings of the engine, as a program that embeds it names them. */
+/** The settings of the engine, under the names an embedding program uses. */
 export const ENGINE_KEYS = {
   node,
   lanes,

@@ -1,8 +1,8 @@
-import { camelCase, type CamelCase } from '../../core/letter-case.ts'
+import { camelCase, type CamelCase } from '../../domain/nearest-word.ts'
 import type { Key, KeyTree, OpenGroup } from './key.ts'
 import type { Layer } from './tree.ts'
 
-/** What a tree of keys reads, under the names that the code has for it. */
+/** The values of a tree of keys, with camelCase names. */
 export type SettingsOf<Tree> = {
   readonly [Name in keyof Tree as CamelCase<Name & string>]: SettingOf<Tree[Name]>
 }
@@ -14,37 +14,37 @@ type SettingOf<Entry> =
       ? { readonly byName: ReadonlyMap<ReturnType<Entry['nameOf']>, T> } & SettingsOf<Entry['own']>
       : SettingsOf<Entry>
 
-/** What may be given for a tree of keys: any part of it. */
-export type GivenOf<Tree> = {
+/** Input for a tree of keys: any part of it. */
+export type SettingsInputOf<Tree> = {
   readonly [Name in keyof Tree]?: Tree[Name] extends Key<infer T>
     ? T
     : Tree[Name] extends OpenGroup<infer T>
       ? Readonly<Record<string, T>>
-      : GivenOf<Tree[Name]>
+      : SettingsInputOf<Tree[Name]>
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** The values of a tree of keys under the names of the code. What else was given with them is left out. */
-export function inCode<Tree extends KeyTree>(tree: Tree, values: Values): SettingsOf<Tree> {
+/** Converts the values of a tree of keys to camelCase names; leaves out other values. */
+export function camelCaseSettings<Tree extends KeyTree>(tree: Tree, values: Values): SettingsOf<Tree> {
   const entries = Object.entries(tree).map(
-    ([name, entry]) => [camelCase(name), settingIn(entry, values[name])] as const,
+    ([name, entry]) => [camelCase(name), camelCaseSetting(entry, values[name])] as const,
   )
   return Object.freeze(Object.fromEntries(entries)) as SettingsOf<Tree>
 }
 
-function settingIn(entry: KeyTree[string], value: unknown): unknown {
+function camelCaseSetting(entry: KeyTree[string], value: unknown): unknown {
   if (entry.is === 'key') return value
   const inside = value as Values
-  if (entry.is !== 'open') return inCode(entry, inside)
+  if (entry.is !== 'open') return camelCaseSettings(entry, inside)
   const names = Object.keys(inside).filter((name) => !Object.hasOwn(entry.own, name))
   return Object.freeze({
     byName: new Map(names.map((name) => [name, inside[name]])),
-    ...inCode(entry.own, inside),
+    ...camelCaseSettings(entry.own, inside),
   })
 }
 
-/** The other way around: every setting by its path. */
+/** The inverse of `inCode`: every setting by its path. */
 export function layerOf(tree: KeyTree, settings: object, prefix = ''): Layer {
   const values = settings as Values
   return new Map(

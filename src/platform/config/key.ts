@@ -1,39 +1,39 @@
 import { z } from 'zod'
-import { firstFlaws, flawed, parsed, type Flaw, type Parsed } from '../../domain/input.ts'
-import { rule, whole } from '../../api/fields.ts'
-import { readShape } from '../../contract/read-shape.ts'
+import { rule, integerBetween } from '../../api/fields.ts'
+import { readShape } from '../../api/read-input.ts'
+import { firstFlaws, type Flaw, flawed, parsed, type Parsed } from '../../domain/input.ts'
 import { parseDuration, type DurationUnit } from '../../domain/duration.ts'
 
-/** One setting: what it is, what it may be, and when a change of it takes effect. */
+/** One setting: its type, its allowed values, and when a change takes effect. */
 export interface Key<T> {
   readonly is: 'key'
   readonly default: T
   /** One sentence for the reference. */
   readonly summary: string
-  /** What would be accepted, as a phrase. */
+  /** The accepted values, as a phrase. */
   readonly allowed: string
-  /** A change takes effect while running; otherwise with the next start. */
+  /** A change takes effect while running; otherwise at the next start. */
   readonly hot: boolean
-  /** A size, a limit or a time to live: 0 would mean that nothing works, so it keeps what is there. */
+  /** 0 keeps the previous value, because it makes no sense for this size, limit or time to live. */
   readonly zeroKeeps: boolean
-  /** Where it is a length of time, texts such as `30m` are understood too. */
+  /** The unit of a duration, which also accepts texts such as `30m`; null: not a duration. */
   readonly unit: DurationUnit | null
-  /** How it is shown to whoever may read the configuration; null: as it is. */
+  /** Masks the value where the configuration is shown; null: shown unchanged. */
   readonly mask: ((value: unknown) => unknown) | null
   readonly schema: z.ZodType
   readonly parse: (field: string, value: unknown) => Parsed<T>
-  /** What a text, as variables of the environment are, stands for before it is parsed. */
+  /** Converts the text of an environment variable or flag before it is parsed. */
   readonly fromText: (text: string) => unknown
 }
 
-/** A group whose names are the user's own, such as lanes: each entry is read by the same key. */
+/** A group whose entry names the user chooses, such as lanes; one key reads all entries. */
 export interface OpenGroup<T> {
   readonly is: 'open'
   readonly entry: Key<T>
   readonly defaults: Readonly<Record<string, T>>
-  /** The name an entry is kept under. */
+  /** Normalizes the name of an entry. */
   readonly nameOf: (name: string) => string
-  /** Settings of the group as a whole; no entry can have the name of one. */
+  /** Settings of the group as a whole, whose names no entry can have. */
   readonly own: Readonly<Record<string, Key<T>>>
 }
 
@@ -42,7 +42,7 @@ export interface KeyTree {
   readonly [name: string]: Key<unknown> | OpenGroup<unknown> | KeyTree
 }
 
-/** What a tree of keys reads. */
+/** The values of a tree of keys. */
 export type ValuesOf<Tree> = {
   readonly [Name in keyof Tree]: Tree[Name] extends Key<infer T>
     ? T
@@ -51,16 +51,16 @@ export type ValuesOf<Tree> = {
       : ValuesOf<Tree[Name]>
 }
 
-interface Said<T> {
+interface KeyDeclaration<T> {
   readonly default: T
   readonly summary: string
   readonly hot?: boolean
 }
 
-type Reading<T> = Pick<Key<T>, 'schema' | 'allowed' | 'parse'>
+type KeyParser<T> = Pick<Key<T>, 'schema' | 'allowed' | 'parse'>
 
-/** Reads a setting by its schema. */
-export const readBy = <T>(schema: z.ZodType<T>, allowed: string): Reading<T> => ({
+/** Parses a setting with a zod schema. */
+export const parseWith = <T>(schema: z.ZodType<T>, allowed: string): KeyParser<T> => ({
   schema,
   allowed,
   parse: (field, value) => {
@@ -69,28 +69,28 @@ export const readBy = <T>(schema: z.ZodType<T>, allowed: string): Reading<T> => 
   },
 })
 
-function key<T>(said: Said<T>, made: Reading<T> & Pick<Key<T>, 'fromText'> & Partial<Key<T>>): Key<T> {
-  const { default: usual, summary, hot = false } = said
-  return { is: 'key', default: usual, summary, hot, zeroKeeps: false, unit: null, mask: null, ...made }
+function key<T>(options: KeyDeclaration<T>, parser: KeyParser<T> & Pick<Key<T>, 'fromText'> & Partial<Key<T>>): Key<T> {
+  const { default: defaultValue, summary, hot = false } = options
+  return { is: 'key', default: defaultValue, summary, hot, zeroKeeps: false, unit: null, mask: null, ...parser }
 }
 
 const numberFromText = (text: string): unknown => (/^[+-]?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text)
 
-/** A whole number. `zero: 'keeps'` makes it a limit; a `unit` makes it a length of time. */
+/** A whole number. With `zero: 'keeps'`, 0 keeps the previous value; with a `unit`, it is a duration. */
 export function integer(
-  said: Said<number> & {
+  options: KeyDeclaration<number> & {
     readonly min?: number
     readonly max: number
     readonly zero?: 'keeps'
     readonly unit?: DurationUnit
   },
 ): Key<number> {
-  const { min = 0, max, unit = null, zero } = said
-  return key(said, {
+  const { min = 0, max, unit = null, zero } = options
+  return key(options, {
     unit,
     zeroKeeps: zero === 'keeps',
-    ...readBy(
-      whole(min, max),
+    ...parseWith(
+      integerBetween(min, max),
       `a whole number from ${min} to ${max}${unit === null ? '' : ', or a duration such as 30m'}`,
     ),
     fromText: (text) => (unit === null ? numberFromText(text) : (parseDuration(text, unit) ?? numberFromText(text))),
@@ -98,42 +98,44 @@ export function integer(
 }
 
 /** A number that may have a fraction. */
-export function fraction(said: Said<number> & { readonly min: number; readonly max: number }): Key<number> {
-  return key(said, {
-    ...readBy(z.number().min(said.min).max(said.max), `a number from ${said.min} to ${said.max}`),
+export function fraction(
+  options: KeyDeclaration<number> & { readonly min: number; readonly max: number },
+): Key<number> {
+  return key(options, {
+    ...parseWith(z.number().min(options.min).max(options.max), `a number from ${options.min} to ${options.max}`),
     fromText: numberFromText,
   })
 }
 
-/** True or false. */
-export function flag(said: Said<boolean>): Key<boolean> {
-  return key(said, {
-    ...readBy(z.boolean(), 'true, false'),
+/** A boolean. */
+export function flag(options: KeyDeclaration<boolean>): Key<boolean> {
+  return key(options, {
+    ...parseWith(z.boolean(), 'true, false'),
     fromText: (text) => ({ true: true, false: false })[text.trim().toLowerCase()] ?? text,
   })
 }
 
-/** One of a closed list of words. */
-export function word<W extends string>(said: Said<W> & { readonly words: readonly W[] }): Key<W> {
-  return key(said, {
-    ...readBy<W>(z.enum(said.words), said.words.join(', ')),
+/** One of a fixed list of words. */
+export function word<W extends string>(options: KeyDeclaration<W> & { readonly words: readonly W[] }): Key<W> {
+  return key(options, {
+    ...parseWith<W>(z.enum(options.words), options.words.join(', ')),
     fromText: (text) => text.trim(),
   })
 }
 
-/** What a text has to look like, in words and as a check that answers with what is wrong. */
+/** The format of a text: a description, and a check that returns an error. */
 export interface TextShape {
   readonly allowed: string
-  /** Null: nothing is wrong. */
+  /** Null: valid. */
   readonly check: (text: string) => string | null
 }
 
-const LONGEST_TEXT = 4_096
+const MAX_TEXT_LENGTH = 4_096
 
 function parseText(field: string, value: unknown, { allowed, check }: TextShape): Parsed<string> {
-  if (typeof value !== 'string') return flawed({ field, value, message: 'must be a text', allowed })
+  if (typeof value !== 'string') return flawed({ field, value, message: 'must be a string', allowed })
   if (value.trim() === '') return flawed({ field, value, message: 'must not be empty', allowed })
-  if (value.length > LONGEST_TEXT || value.includes('\u0000'))
+  if (value.length > MAX_TEXT_LENGTH || value.includes('\u0000'))
     return flawed({ field, value: undefined, message: 'is too long or contains NUL', allowed })
   const message = check(value)
   return message === null ? parsed(value) : flawed({ field, value, message, allowed })
@@ -143,29 +145,31 @@ const textOf = (shape: TextShape): z.ZodString =>
   z
     .string()
     .min(1)
-    .max(LONGEST_TEXT)
+    .max(MAX_TEXT_LENGTH)
     .check(rule((field, value) => parseText(field, value, shape)))
 
-/** A text of a certain shape. */
-export function text(said: Said<string> & { readonly shape: TextShape }): Key<string> {
-  return key(said, {
-    ...readBy(textOf(said.shape), said.shape.allowed),
+/** A text of a given format. */
+export function text(options: KeyDeclaration<string> & { readonly shape: TextShape }): Key<string> {
+  return key(options, {
+    ...parseWith(textOf(options.shape), options.shape.allowed),
     fromText: (given) => given,
   })
 }
 
-/** A list of texts of a certain shape; as one text, they are separated by commas. */
-export function texts(said: Said<readonly string[]> & { readonly shape: TextShape }): Key<readonly string[]> {
-  const allowed = `a list; each ${said.shape.allowed}`
+/** A list of texts of a given format; comma-separated in environment variables. */
+export function texts(
+  options: KeyDeclaration<readonly string[]> & { readonly shape: TextShape },
+): Key<readonly string[]> {
+  const allowed = `a list; each ${options.shape.allowed}`
   const parse = (field: string, value: unknown): Parsed<readonly string[]> =>
     Array.isArray(value)
-      ? gathered(
+      ? collectParsed(
           field,
-          value.map((entry, index) => parseText(`${field}.${index}`, entry, said.shape)),
+          value.map((entry, index) => parseText(`${field}.${index}`, entry, options.shape)),
         )
       : flawed({ field, value, message: 'must be a list', allowed })
-  return key<readonly string[]>(said, {
-    ...readBy(z.array(z.string().min(1).max(LONGEST_TEXT)).check(rule(parse)), allowed),
+  return key<readonly string[]>(options, {
+    ...parseWith(z.array(z.string().min(1).max(MAX_TEXT_LENGTH)).check(rule(parse)), allowed),
     fromText: (given) =>
       given
         .split(',')
@@ -174,20 +178,20 @@ export function texts(said: Said<readonly string[]> & { readonly shape: TextShap
   })
 }
 
-/** Texts of a certain shape by name; as one text, `name=text` separated by commas. */
+/** Texts of a given format by name; comma-separated `name=text` in environment variables. */
 export function textsByName(
-  said: Said<Readonly<Record<string, string>>> & { readonly shape: TextShape },
+  options: KeyDeclaration<Readonly<Record<string, string>>> & { readonly shape: TextShape },
 ): Key<Readonly<Record<string, string>>> {
-  const allowed = `names, each with ${said.shape.allowed}`
+  const allowed = `names, each with ${options.shape.allowed}`
   const parse = (field: string, value: unknown): Parsed<unknown> =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? gathered(
+      ? collectParsed(
           field,
-          Object.entries(value).map(([name, entry]) => parseText(`${field}.${name}`, entry, said.shape)),
+          Object.entries(value).map(([name, entry]) => parseText(`${field}.${name}`, entry, options.shape)),
         )
       : flawed({ field, value, message: 'must be an object', allowed })
-  return key<Readonly<Record<string, string>>>(said, {
-    ...readBy(z.record(z.string(), z.string().min(1).max(LONGEST_TEXT)).check(rule(parse)), allowed),
+  return key<Readonly<Record<string, string>>>(options, {
+    ...parseWith(z.record(z.string(), z.string().min(1).max(MAX_TEXT_LENGTH)).check(rule(parse)), allowed),
     fromText: (given) =>
       Object.fromEntries(
         given
@@ -201,12 +205,12 @@ export function textsByName(
   })
 }
 
-/** The key, or null for "none"; as a text, `null` or nothing. */
-export function orNone<T>(of: Key<T>, usual: T | null): Key<T | null> {
+/** A key that also allows null; in environment variables, `null` or an empty text. */
+export function nullable<T>(of: Key<T>, defaultValue: T | null): Key<T | null> {
   const { mask } = of
   return {
     ...of,
-    default: usual,
+    default: defaultValue,
     allowed: `${of.allowed}, or null`,
     schema: of.schema.nullable(),
     mask: mask === null ? null : (value) => (value === null ? null : mask(value)),
@@ -215,7 +219,7 @@ export function orNone<T>(of: Key<T>, usual: T | null): Key<T | null> {
   }
 }
 
-/** The key, never shown as it is, not even when it is wrong. */
+/** A key whose value is always masked, also in errors. */
 export function secret<T>(of: Key<T>, mask: (value: unknown) => unknown): Key<T> {
   return {
     ...of,
@@ -227,8 +231,8 @@ export function secret<T>(of: Key<T>, mask: (value: unknown) => unknown): Key<T>
   }
 }
 
-/** All of a list, or what is wrong with the first of its entries. */
-function gathered<T>(field: string, all: readonly Parsed<T>[]): Parsed<readonly T[]> {
+/** The parsed entries of a list, or the flaws of its first invalid entries. */
+function collectParsed<T>(field: string, all: readonly Parsed<T>[]): Parsed<readonly T[]> {
   const flaws = all.flatMap((one) => (one.ok ? [] : one.flaws))
   if (flaws.length === 0) return parsed(all.flatMap((one) => (one.ok ? [one.value] : [])))
   return flawed(firstFlaws(field, flaws))

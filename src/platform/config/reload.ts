@@ -1,72 +1,71 @@
 import { type Config, CONFIG_KEYS } from './keys.ts'
-import { crossFlaws } from '../../contract/config/rules.ts'
+import { type ConfigSource, type ConfigValueView, crossFlaws } from './view.ts'
 import { buildTree, defaultLayer, keyAt, type Layer, type ReadLayer } from './tree.ts'
-import type { ConfigSource, ConfigValueView } from '../../contract/config/view.ts'
 import { flawed, parsed, type Parsed } from '../../domain/input.ts'
 
-/** What a reload has done. Values are as they may be shown. */
+/** The result of a reload. Secret values are masked. */
 export interface ConfigChange {
   readonly changed: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
-  /** The file wants these otherwise; they take effect with the next start. */
+  /** Changed in the file; take effect at the next start. */
   readonly restart: readonly string[]
-  /** Missing, or 0 where that means nothing: these keep what they were set to before. */
+  /** Missing, or 0 where 0 is ignored: these keep their previous values. */
   readonly kept: readonly string[]
-  /** The file says something about these, and somebody with the last word says something else. */
+  /** Set in the file, but overridden by another source. */
   readonly overruled: readonly string[]
 }
 
-/** The configuration of a running server: replaced whole, never changed. */
-export interface ConfigKeeper {
+/** The configuration of a running server; every update replaces it as a whole. */
+export interface ConfigReloader {
   readonly current: () => Effective
-  /** The file was read again. Refused whole, with nothing changed, when it does not fit with the rest. */
+  /** Applies a new version of the file. Fails without any change if it conflicts with the other sources. */
   readonly takeFile: (read: ReadLayer) => Parsed<ConfigChange>
-  /** What is stored for every node, as it is now. */
+  /** Applies the settings stored for every node. */
   readonly takeStored: (stored: Layer) => Parsed<ConfigChange>
-  /** Every setting as it may be shown. */
+  /** All settings, with secrets masked. */
   readonly view: () => Readonly<Record<string, ConfigValueView>>
 }
 
-interface State {
+interface LiveConfigState {
   readonly layers: Layers
   readonly effective: Effective
-  /** What would hold after a restart. */
+  /** The configuration after a restart. */
   readonly next: Effective
 }
 
-/** Keeps a configuration, beginning with what the layers say. */
-export function createConfigKeeper(first: Layers): Parsed<ConfigKeeper> {
-  const begun = combine(first)
-  if (!begun.ok) return begun
-  let state: State = { layers: first, effective: begun.value, next: begun.value }
-  // What the file last said about settings that take effect at a start.
-  let wanted = partOf(first.file, 'cold')
-  const become = (layers: Layers, cold: Layer): Parsed<Pick<ConfigChange, 'changed' | 'restart'>> => {
+/** Holds a configuration, starting with these layers. */
+export function createConfigReloader(first: Layers): Parsed<ConfigReloader> {
+  const initial = combine(first)
+  if (!initial.ok) return initial
+  let state: LiveConfigState = { layers: first, effective: initial.value, next: initial.value }
+  // The latest values in the file of settings that take effect at the next start.
+  let coldFileLayer = partOf(first.file, 'cold')
+  const replaceLayers = (layers: Layers, cold: Layer): Parsed<Pick<ConfigChange, 'changed' | 'restart'>> => {
     const effective = combine(layers)
     const next = combine({ ...layers, file: new Map([...partOf(layers.file, 'hot'), ...cold]) })
     if (!effective.ok) return effective
     if (!next.ok) return next
     const before = state.effective
     state = { layers, effective: effective.value, next: next.value }
-    wanted = cold
+    coldFileLayer = cold
     return parsed({ changed: differences(before, effective.value), restart: pendingRestart(state) })
   }
   return parsed({
     current: () => state.effective,
     takeFile: ({ values, kept }) => {
       const before = partOf(state.layers.file, 'hot')
-      // What takes effect at a start stays as it was at the start; of the rest, what is missing stays.
+      // Cold settings keep their values of the start; hot settings missing in the file keep their previous values.
       const file = new Map([...partOf(first.file, 'cold'), ...before, ...partOf(values, 'hot')])
       const missing = [...before.keys()].filter((path) => !values.has(path) && !kept.includes(path))
-      const done = become({ ...state.layers, file }, partOf(values, 'cold'))
+      const done = replaceLayers({ ...state.layers, file }, partOf(values, 'cold'))
       if (!done.ok) return done
       return parsed({
         ...done.value,
         kept: [...kept, ...missing].sort(),
-        overruled: overruled(values, state.effective),
+        overruled: overruledSettings(values, state.effective),
       })
     },
     takeStored: (stored) => {
-      const done = become({ ...state.layers, stored: partOf(stored, 'hot') }, wanted)
+      const done = replaceLayers({ ...state.layers, stored: partOf(stored, 'hot') }, coldFileLayer)
       return done.ok ? parsed({ ...done.value, kept: [], overruled: [] }) : done
     },
     view: () => viewOf(state),
@@ -83,21 +82,21 @@ function differences(before: Effective, after: Effective): ConfigChange['changed
   return changed
 }
 
-const pendingRestart = ({ effective, next }: State): readonly string[] =>
+const pendingRestart = ({ effective, next }: LiveConfigState): readonly string[] =>
   [...next.values.keys()].filter((path) => !isSame(next.values.get(path)?.value, effective.values.get(path)?.value))
 
-const overruled = (file: Layer, { values }: Effective): readonly string[] =>
+const overruledSettings = (file: Layer, { values }: Effective): readonly string[] =>
   [...file].flatMap(([path, value]) => {
-    const holds = values.get(path)
-    return isHot(path) && holds?.source !== 'file' && !isSame(holds?.value, value) ? [path] : []
+    const effectiveSetting = values.get(path)
+    return isHot(path) && effectiveSetting?.source !== 'file' && !isSame(effectiveSetting?.value, value) ? [path] : []
   })
 
-function viewOf(state: State): Readonly<Record<string, ConfigValueView>> {
+function viewOf(state: LiveConfigState): Readonly<Record<string, ConfigValueView>> {
   const restart = new Set(pendingRestart(state))
   return Object.fromEntries(
     [...state.effective.values].map(([path, { value, source }]) => {
-      const usual = shownValue(path, DEFAULTS.get(path) ?? null)
-      const view = { value: shownValue(path, value), source, default: usual, hot: isHot(path) }
+      const defaultValue = shownValue(path, DEFAULTS.get(path) ?? null)
+      const view = { value: shownValue(path, value), source, default: defaultValue, hot: isHot(path) }
       return [
         path,
         restart.has(path) ? { ...view, after_restart: shownValue(path, state.next.values.get(path)?.value) } : view,
@@ -106,35 +105,34 @@ function viewOf(state: State): Readonly<Record<string, ConfigValueView>> {
   )
 }
 
-/** Who says what, from the weakest to the strongest; below all of them are the defaults. */
+/** The sources of settings, from lowest to highest precedence; the defaults are below them. */
 export interface Layers {
   readonly file: Layer
   readonly environment: Layer
   readonly flag: Layer
-  /** Set through the API for every node; only what takes effect while running. */
+  /** Set through the API for every node; only hot settings. */
   readonly stored: Layer
 }
 
-/** A setting as it holds, and who said so. */
-interface Sourced {
+/** The value of a setting and its source. */
+interface SourcedSetting {
   readonly value: unknown
   readonly source: ConfigSource
 }
 
-/** The configuration that holds: one frozen object, and where each of its values comes from. */
+/** The configuration in force, and the source of each value. */
 export interface Effective {
   readonly config: Config
-  readonly values: ReadonlyMap<string, Sourced>
+  readonly values: ReadonlyMap<string, SourcedSetting>
 }
 
 export const NO_LAYERS: Layers = { file: new Map(), environment: new Map(), flag: new Map(), stored: new Map() }
 
-/** What holds when nobody gives anything. */
 const DEFAULTS = defaultLayer(CONFIG_KEYS)
 
-/** Puts the layers on top of each other. Refused when what comes out does not fit together. */
+/** Merges the layers. Fails if the merged settings conflict. */
 export function combine({ file, environment, flag, stored }: Layers): Parsed<Effective> {
-  const values = new Map<string, Sourced>()
+  const values = new Map<string, SourcedSetting>()
   const put = (layer: Layer, source: ConfigSource): void => {
     for (const [path, value] of layer) values.set(path, { value, source })
   }
@@ -146,7 +144,7 @@ export function combine({ file, environment, flag, stored }: Layers): Parsed<Eff
   const all = new Map([...values].map(([path, { value }]) => [path, value]))
   const flaws = crossFlaws(all)
   if (flaws.length > 0) return flawed(flaws)
-  // It is complete, because the defaults are, and each value was read by its key.
+  // The cast is safe: the defaults are complete, and each value was parsed by its key.
   const config = buildTree(CONFIG_KEYS, all) as unknown as Config
   return parsed({ config, values })
 }
@@ -158,10 +156,10 @@ const isHot = (path: string): boolean => keyAt(CONFIG_KEYS, path)?.hot === true
 const partOf = (layer: Layer, part: 'hot' | 'cold'): Layer =>
   new Map([...layer].filter(([path]) => isHot(path) === (part === 'hot')))
 
-/** Equal as far as settings go: they are numbers, words, lists and small objects. */
+/** Compares values of settings, which are numbers, strings, lists and small objects. */
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** A value as it may be shown: secrets are masked. */
+/** A value with secrets masked. */
 function shownValue(path: string, value: unknown): unknown {
   const mask = keyAt(CONFIG_KEYS, path)?.mask ?? null
   return mask === null || value === undefined ? value : mask(value)

@@ -1,15 +1,15 @@
 import type { Flaw } from '../../domain/input.ts'
 import type { KeyTree } from './key.ts'
 
-interface Synonym {
-  /** The group that is meant. */
+interface GroupAlias {
+  /** The group it is an alias of. */
   readonly group: string
-  /** Settings that have other names in it. */
+  /** Aliases of its settings. */
   readonly settings: ReadonlyMap<string, string>
 }
 
-/** Names under which other schedulers keep groups of settings: PinchTab's tasks, and GoClaw's queue of a session. */
-export const GROUP_SYNONYMS: ReadonlyMap<string, Synonym> = new Map([
+/** Names of setting groups in other schedulers: tasks of PinchTab and session queues of GoClaw. */
+export const GROUP_ALIASES: ReadonlyMap<string, GroupAlias> = new Map([
   [
     'scheduler',
     {
@@ -27,66 +27,66 @@ export const GROUP_SYNONYMS: ReadonlyMap<string, Synonym> = new Map([
   ['queue', { group: 'sessions', settings: new Map() }],
 ])
 
-type Given = Readonly<Record<string, unknown>>
+type SettingsInput = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Given =>
+const isObject = (value: unknown): value is SettingsInput =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Settings under the names of this project. */
-interface Meant {
-  readonly given: Given
-  /** Two names of one group, or of one setting, at once. */
+/** Settings with aliases replaced by our names. */
+interface ResolvedAliases {
+  readonly given: SettingsInput
+  /** A group or setting given under two names. */
   readonly flaws: readonly Flaw[]
-  /** A path by the names that were given. */
-  readonly asGiven: (path: string) => string
+  /** Translates a path back to the names that were given. */
+  readonly originalPath: (path: string) => string
 }
 
-/** Puts groups that were given under the name of another scheduler where they belong. */
-export function withoutSynonyms(tree: KeyTree, given: Given): Meant {
-  const names = [...GROUP_SYNONYMS].filter(
+/** Replaces aliases of groups and settings with our names. */
+export function resolveGroupAliases(tree: KeyTree, given: SettingsInput): ResolvedAliases {
+  const names = [...GROUP_ALIASES].filter(
     ([name, { group }]) => Object.hasOwn(given, name) && Object.hasOwn(tree, group) && !Object.hasOwn(tree, name),
   )
-  if (names.length === 0) return { given, flaws: [], asGiven: (path) => path }
-  const foreign = new Set(names.map(([name]) => name))
-  const meant = Object.fromEntries(Object.entries(given).filter(([name]) => !foreign.has(name)))
+  if (names.length === 0) return { given, flaws: [], originalPath: (path) => path }
+  const aliases = new Set(names.map(([name]) => name))
+  const resolved = Object.fromEntries(Object.entries(given).filter(([name]) => !aliases.has(name)))
   const flaws: Flaw[] = []
   const paths: (readonly [meant: string, given: string])[] = []
   for (const [name, { group, settings }] of names) {
     if (given[group] !== undefined && given[group] !== null) {
-      flaws.push(together(name, group))
+      flaws.push(conflictingAliases(name, group))
       continue
     }
-    const inside = renamed(given[name], settings)
-    for (const [one, other] of inside.twice) flaws.push(together(`${name}.${one}`, `${name}.${other}`))
+    const inside = renameSettings(given[name], settings)
+    for (const [one, other] of inside.twice) flaws.push(conflictingAliases(`${name}.${one}`, `${name}.${other}`))
     for (const [to, from] of inside.renamed) paths.push([`${group}.${to}`, `${name}.${from}`])
     paths.push([group, name])
-    meant[group] = inside.given
+    resolved[group] = inside.given
   }
-  return { given: meant, flaws, asGiven: (path) => pathAsGiven(path, paths) }
+  return { given: resolved, flaws, originalPath: (path) => originalPathOf(path, paths) }
 }
 
-const together = (field: string, other: string): Flaw => ({
-  ...{ field, value: undefined, message: `cannot be given together with ${other}: both mean the same` },
+const conflictingAliases = (field: string, other: string): Flaw => ({
+  ...{ field, value: undefined, message: `cannot be combined with ${other}: both set the same value` },
 })
 
-function renamed(group: unknown, settings: ReadonlyMap<string, string>) {
-  const twice: (readonly [string, string])[] = []
+function renameSettings(group: unknown, settings: ReadonlyMap<string, string>) {
+  const duplicates: (readonly [string, string])[] = []
   const renames: (readonly [meant: string, given: string])[] = []
-  if (!isObject(group)) return { given: group, renamed: renames, twice }
+  if (!isObject(group)) return { given: group, renamed: renames, twice: duplicates }
   const names = new Map<string, string>()
   const given: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(group)) {
     const to = settings.get(name) ?? name
     const other = names.get(to)
-    if (other !== undefined) twice.push([name, other])
+    if (other !== undefined) duplicates.push([name, other])
     if (to !== name) renames.push([to, name])
     names.set(to, name)
     given[to] = value
   }
-  return { given, renamed: renames, twice }
+  return { given, renamed: renames, twice: duplicates }
 }
 
-function pathAsGiven(path: string, paths: readonly (readonly [meant: string, given: string])[]): string {
-  const found = paths.find(([meant]) => path === meant || path.startsWith(`${meant}.`))
+function originalPathOf(path: string, paths: readonly (readonly [meant: string, given: string])[]): string {
+  const found = paths.find(([resolved]) => path === resolved || path.startsWith(`${resolved}.`))
   return found === undefined ? path : found[1] + path.slice(found[0].length)
 }

@@ -4,7 +4,7 @@ const shape = (allowed: string, check: TextShape['check']): TextShape => ({ allo
 
 const unless = (isFine: boolean, message: string): string | null => (isFine ? null : message)
 
-/** Anything that is not empty. */
+/** Any non-empty text. */
 export const ANY_TEXT = shape('a text', () => null)
 
 export const DIRECTORY = shape('the path of a directory', () => null)
@@ -25,7 +25,7 @@ function isHostWithPort(text: string, port: 'required' | 'optional'): boolean {
   return isBracketed && HOST.test(host) && Number(number) >= 1 && Number(number) <= 65_535
 }
 
-/** As a Host header has it. */
+/** The format of a Host header. */
 export const HOST_MAYBE_PORT = shape('`host` or `host:port`', (text) =>
   unless(isHostWithPort(text, 'optional'), 'is not a host with or without a port'),
 )
@@ -44,30 +44,30 @@ function urlOf(text: string): URL | null {
 
 const isHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
 
-/** Where the server is found from outside: links are made from it. */
-export const PUBLIC_URL = shape('an http or https address without path, query and user', (text) => {
+/** The public URL of the server, which links start with. */
+export const PUBLIC_URL = shape('an http or https URL without path, query and user', (text) => {
   const url = urlOf(text)
-  if (!isHttp(url)) return 'is not an http or https address'
-  return unless(url.href === `${url.origin}/`, 'must have neither path, query, fragment nor user')
+  if (!isHttp(url)) return 'is not an http or https URL'
+  return unless(url.href === `${url.origin}/`, 'must not have a path, query, fragment or user')
 })
 
-export const HTTP_URL = shape('an http or https address without user', (text) => {
+export const HTTP_URL = shape('an http or https URL without user', (text) => {
   const url = urlOf(text)
-  if (!isHttp(url)) return 'is not an http or https address'
-  return unless(url.username === '' && url.password === '', 'must not have a user in it')
+  if (!isHttp(url)) return 'is not an http or https URL'
+  return unless(url.username === '' && url.password === '', 'must not contain a user or password')
 })
 
-/** A mailbox, alone or with a name before it. */
-export const MAIL_ADDRESS = shape('an address like `me@example.com` or `Name <me@example.com>`', (text) =>
-  unless(/^(?:[^\s@<>]+@[^\s@<>]+|[^\p{Cc}@<>]+ <[^\s@<>]+@[^\s@<>]+>)$/u.test(text), 'is not a mail address'),
+/** An e-mail address, optionally with a name in front. */
+export const MAIL_ADDRESS = shape('an address such as `me@example.com` or `Name <me@example.com>`', (text) =>
+  unless(/^(?:[^\s@<>]+@[^\s@<>]+|[^\p{Cc}@<>]+ <[^\s@<>]+@[^\s@<>]+>)$/u.test(text), 'is not an e-mail address'),
 )
 
-/** By its beginning only: with a socket in place of a host it is an address that the rules for URLs do not know. */
-export const POSTGRES_URL = shape('a postgres:// address', (text) =>
-  unless(/^postgres(?:ql)?:\/\//.test(text), 'is not a postgres:// address'),
+/** Checks only the scheme, because URLs with a socket in place of the host are not valid for `URL`. */
+export const POSTGRES_URL = shape('a postgres:// URL', (text) =>
+  unless(/^postgres(?:ql)?:\/\//.test(text), 'is not a postgres:// URL'),
 )
 
-/** The address without its password, however the password is written. Rather too much is hidden than too little. */
+/** Masks the password in any notation; masks too much rather than too little. */
 export const withoutPassword = (value: unknown): unknown =>
   typeof value === 'string'
     ? value
@@ -76,10 +76,10 @@ export const withoutPassword = (value: unknown): unknown =>
     : value
 
 /** Only names that need no quoting in SQL. */
-export const SCHEMA_NAME = shape('lower-case letters, digits and _, not beginning with pg_', (text) =>
+export const SCHEMA_NAME = shape('lower-case letters, digits and _, not starting with a digit or pg_', (text) =>
   unless(
     /^[a-z_][a-z0-9_]{0,62}$/.test(text) && !text.startsWith('pg_') && text !== 'information_schema',
-    'is not a name for a schema',
+    'is not a valid schema name',
   ),
 )
 

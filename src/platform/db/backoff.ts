@@ -3,12 +3,12 @@ export interface BackoffLimits {
   readonly maxMs: number
 }
 
-/** How long to stay away from a database that is away: soon at first, so that a restart is hardly noticed. */
+/** Delays between attempts to reconnect to the database; short at first, for quick restarts. */
 export const RECONNECT_BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 5_000 }
 
 /**
- * The wait after so many failures in a row: doubling up to a limit, half of it by chance, so that nodes that failed
- * together do not come back together. `random` is in [0, 1).
+ * The delay after a number of consecutive failures: doubles up to a limit, with up to half of it random, so that nodes do
+ * not retry at the same time. `random` is in [0, 1).
  */
 export function backoffMs(failures: number, random: number, limits: BackoffLimits): number {
   const steady = Math.min(limits.maxMs, limits.baseMs * 2 ** Math.min(Math.max(failures, 1) - 1, 30))

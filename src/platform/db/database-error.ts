@@ -1,102 +1,102 @@
 /**
- * Everything the database side can refuse or fail with. The list is closed: callers switch on `code`, never on a text.
- * `says` is the fact, `way` is what a person can do about it; both are printed in docs/concepts/database.md.
+ * All database errors. The list is closed: callers switch on `code`, never on a text. `says` is the error, `way` is how to
+ * fix it; docs/concepts/database.md prints both.
  */
-export const REFUSALS = {
+export const DATABASE_ERRORS = {
   database_unreachable: {
     says: 'The database cannot be reached',
-    way: 'Check that the server runs and that host, port and network of the database URL are right',
+    way: 'Check that the server is running, and check the host and port of the database URL and the network',
   },
   database_refused: {
     says: 'The database server refuses the connection',
-    way: 'Check user, password, database name and TLS settings of the database URL',
+    way: 'Check the user, password, database name and TLS settings of the database URL',
   },
   database_too_old: {
     says: 'The database server is too old',
     way: 'Use PostgreSQL 15 or newer',
   },
   pooler_unsupported: {
-    says: 'The connection goes through a pooler that gives each transaction another server connection',
+    says: 'The connection goes through a pooler in transaction mode, which is not supported',
     way: 'Connect to PostgreSQL directly, or set the pooler to session mode (pool_mode = session)',
   },
   database_read_only: {
-    says: 'The database does not accept changes',
-    way: 'Use the address of the primary server, not of a standby',
+    says: 'The database is read-only',
+    way: 'Use the address of the primary server instead of a standby',
   },
   url_invalid: {
-    says: 'The database URL cannot be read',
+    says: 'The database URL is invalid',
     way: 'Write it as postgres://user:password@host:5432/database',
   },
   schema_name_invalid: {
-    says: 'The schema name cannot be used',
-    way: 'Use lower-case letters, digits and underscores, at most 63, not beginning with a digit or "pg_"',
+    says: 'The schema name is invalid',
+    way: 'Use at most 63 lower-case letters, digits and underscores, not starting with a digit or "pg_"',
   },
   channel_name_invalid: {
-    says: 'The channel name cannot be used',
-    way: 'Use lower-case letters, digits and underscores, at most 63',
+    says: 'The channel name is invalid',
+    way: 'Use at most 63 lower-case letters, digits and underscores',
   },
   no_free_connection: {
-    says: 'Every connection of the pool was busy for too long',
-    way: 'Raise database.pool, or look for what holds the connections',
+    says: 'All connections of the pool were busy for too long',
+    way: 'Increase database.pool, or find out what keeps the connections busy',
   },
   connection_lost: {
     says: 'The connection to the database was lost',
-    way: 'Try again; outside a transaction, look first whether the statement was carried out',
+    way: 'Try again; outside a transaction, first check whether the statement was executed',
   },
   commit_unknown: {
-    says: 'The connection was lost during COMMIT, so it is unknown whether the changes were kept',
-    way: 'Look the ids up before trying again',
+    says: 'The connection was lost during COMMIT, so it is unknown whether the changes were saved',
+    way: 'Check whether the objects exist before trying again',
   },
   rolled_back: {
-    says: 'The transaction was rolled back, because one of its statements had failed',
-    way: 'Do not go on in a transaction after a failed statement',
+    says: 'The transaction was rolled back because one of its statements failed',
+    way: 'Do not continue a transaction after a failed statement',
   },
   conflict: {
-    says: 'The transaction collided with another one',
-    way: 'Repeat it from its beginning',
+    says: 'The transaction conflicts with another one',
+    way: 'Repeat the whole transaction',
   },
   timed_out: {
     says: 'The statement took too long, or waited too long for a lock',
-    way: 'Try again later; if it repeats, look for what holds the lock',
+    way: 'Try again later; if it happens again, find out what holds the lock',
   },
   constraint_violated: {
-    says: 'The change breaks a rule of the database',
+    says: 'The change violates a database constraint',
     way: 'See the name of the constraint',
   },
   record_differs: {
-    says: 'The rows on record are not the ones this node remembers',
-    way: 'Nothing was kept; the node loads the record and tries again by itself',
+    says: 'The rows in the database differ from the state of this node',
+    way: 'Nothing was saved; the node reloads its state and retries automatically',
   },
   statement_failed: {
-    says: 'The database refused the statement',
+    says: 'The database rejected the statement',
     way: 'See the cause',
   },
   disk_full: {
     says: 'The disk is full',
-    way: 'Free some space and start again; nothing that was acknowledged is lost',
+    way: 'Free some space and restart; acknowledged work is not lost',
   },
   migrations_unreadable: {
-    says: 'The migrations of this program cannot be read',
-    way: 'Reinstall the program',
+    says: 'The migration files cannot be read',
+    way: 'Reinstall Escapement',
   },
   migration_failed: {
     says: 'A migration failed and was rolled back',
-    way: 'See the cause; the database is as it was before',
+    way: 'See the cause; the database is unchanged',
   },
   migration_edited: {
-    says: 'A migration was changed after it had been applied',
-    way: 'Restore the file as it was; a change needs a new migration',
+    says: 'A migration file was changed after it had been applied',
+    way: 'Restore the original file; put changes into a new migration',
   },
   migration_missing: {
-    says: 'The database lacks a migration that lies between others it has',
-    way: 'Restore the database from a backup; its history was tampered with',
+    says: 'The database is missing a migration although it has later ones',
+    way: 'Restore the database from a backup; its migration records were modified',
   },
   database_newer: {
-    says: 'The database was prepared by a newer version of this program',
-    way: 'Start the newer version',
+    says: 'The database was migrated by a newer version of Escapement',
+    way: 'Start that version',
   },
   platform_unsupported: {
-    says: 'There is no embedded PostgreSQL for this platform',
+    says: 'The embedded PostgreSQL does not support this platform',
     way: 'Set ESCAPEMENT_DATABASE_URL to a PostgreSQL server (15 or newer)',
   },
   binaries_missing: {
@@ -104,64 +104,64 @@ export const REFUSALS = {
     way: 'Install again without --omit=optional, or set ESCAPEMENT_DATABASE_URL',
   },
   account_unknown: {
-    says: 'The user that would run the embedded server has no name on this machine',
+    says: 'The user id of the embedded server has no user name on this machine',
     way: 'Run as a user with an entry in /etc/passwd, or set ESCAPEMENT_DATABASE_URL',
   },
   directory_unusable: {
     says: 'The data directory cannot be used',
-    way: 'Give it to the user that runs Escapement, or choose another with --data',
+    way: 'Give it to the user that runs Escapement, or choose another directory with --data',
   },
   directory_damaged: {
-    says: 'The data directory holds something that is not a complete database',
-    way: 'Restore it from a backup, or move it away to begin with an empty one; nothing was changed',
+    says: 'The data directory contains an incomplete or damaged database',
+    way: 'Restore it from a backup, or move it away to start with an empty one; nothing was changed',
   },
   directory_moved: {
-    says: 'The data directory was moved or copied, and the files of its server did not come along',
-    way: 'Put it back to its former place, or move the server files to the place that is named',
+    says: 'The data directory was moved or copied without the files of its database server',
+    way: 'Move it back to its former path, or move the server files to the path named here',
   },
   other_major_version: {
     says: 'The data directory belongs to another major version of PostgreSQL',
-    way: 'Export with the version of Escapement that wrote it and import here, or set ESCAPEMENT_DATABASE_URL',
+    way: 'Export the data with the version of Escapement that wrote it and import it here, or set ESCAPEMENT_DATABASE_URL',
   },
   password_missing: {
     says: 'The password of the embedded server is missing',
-    way: 'Restore the file from a backup; it lies beside the server files',
+    way: 'Restore the password file from a backup',
   },
   server_foreign: {
-    says: 'Another server answers in the place of the embedded one',
-    way: 'Stop it, or choose another data directory with --data',
+    says: 'Another database server answers on the socket of the embedded one',
+    way: 'Stop that server, or choose another data directory with --data',
   },
   socket_unusable: {
     says: 'The socket of the embedded server cannot be used',
-    way: 'Remove what is in its place, or choose a data directory with a shorter path',
+    way: 'Remove the file or directory in its place, or choose a data directory with a shorter path',
   },
   server_failed: {
     says: 'The embedded server did not start',
-    way: 'See its log; the data directory was left as it is',
+    way: 'See its log; the data directory is unchanged',
   },
 } as const
 
-export type RefusalCode = keyof typeof REFUSALS
+export type DatabaseErrorCode = keyof typeof DATABASE_ERRORS
 
-export interface RefusalFacts {
-  /** What exactly, here: the path, the version, the name. */
+export interface DatabaseErrorFacts {
+  /** The path, version or name that the error is about. */
   readonly detail?: string
   readonly cause?: unknown
   readonly sqlState?: string | undefined
   readonly constraint?: string | undefined
-  /** Whether the work may have been carried out although it ended in an error. */
+  /** Whether the changes may have been committed despite the error. */
   readonly mayHaveCommitted?: boolean
 }
 
-/** The only error that leaves the store. A class, because `instanceof` needs one. */
+/** The only error type of the database layer. */
 export class DatabaseError extends Error {
-  readonly code: RefusalCode
+  readonly code: DatabaseErrorCode
   readonly sqlState: string | undefined
   readonly constraint: string | undefined
   readonly mayHaveCommitted: boolean
 
-  constructor(code: RefusalCode, facts: RefusalFacts = {}) {
-    const { says, way } = REFUSALS[code]
+  constructor(code: DatabaseErrorCode, facts: DatabaseErrorFacts = {}) {
+    const { says, way } = DATABASE_ERRORS[code]
     const detail = facts.detail === undefined ? '' : `: ${facts.detail}`
     super(`${says}${detail}. ${way}.`, facts.cause === undefined ? undefined : { cause: facts.cause })
     this.name = 'DatabaseError'
@@ -172,16 +172,20 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Whether the database is away for now: the engine pauses, says so and comes back with growing waits. */
+/** Whether the database is temporarily unavailable, so that the engine pauses and reconnects with backoff. */
 export const isDatabaseAway = (error: unknown): error is DatabaseError =>
-  error instanceof DatabaseError && AWAY.has(error.code)
+  error instanceof DatabaseError && UNAVAILABLE_CODES.has(error.code)
 
-/** Whether repeating the whole transaction is the right answer. */
+/** Whether the whole transaction should be repeated. */
 export const isConflict = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && error.code === 'conflict'
 
-const AWAY: ReadonlySet<RefusalCode> = new Set(['database_unreachable', 'connection_lost', 'commit_unknown'])
+const UNAVAILABLE_CODES: ReadonlySet<DatabaseErrorCode> = new Set([
+  'database_unreachable',
+  'connection_lost',
+  'commit_unknown',
+])
 
-/** Whether the connection ended during COMMIT, so that only the tables can say what became of it. */
+/** Whether the connection ended during COMMIT, so that only the tables show whether it was applied. */
 export const isCommitUnknown = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && error.code === 'commit_unknown'

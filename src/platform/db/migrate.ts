@@ -4,11 +4,10 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Instant } from '../../domain/instant.ts'
 import { PACKAGE_ROOT } from '../package-root.ts'
-import { LOCK_SPACE, lockNumber } from '../../store/advisory-locks.ts'
+import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
 import { readClock } from './clock.ts'
 import { DatabaseError, isConflict } from './database-error.ts'
-import type { Database, Transaction } from '../../store/database.ts'
-import { DEFAULT_SCHEMA, quoteSchema } from '../../store/identifier.ts'
+import { type Database, DEFAULT_SCHEMA, quoteSchema, type Transaction } from './database.ts'
 import { column, columns, type RowOf, table, toTimestamp } from './table.ts'
 
 export interface MigrateOptions {
@@ -18,34 +17,34 @@ export interface MigrateOptions {
 }
 
 export interface MigrateReport {
-  /** Numbers this call applied; empty when another node was first or nothing was missing. */
+  /** The migrations this call applied; empty if none were missing or another node applied them. */
   readonly applied: readonly number[]
-  /** The last migration the database has now. */
+  /** The last migration of the database. */
   readonly version: number
 }
 
-/** Collisions with nodes at work before somebody has to look; each costs the second after which a deadlock is noticed. */
-const MOST_COLLISIONS = 60
+/** Conflicts with active nodes before giving up; each takes a second, the deadlock timeout. */
+const MAX_COLLISIONS = 60
 
 /**
- * Brings the schema up to this program. Each migration is one transaction that takes the lock, looks at the record and
- * applies the first one that is missing: of many nodes that start together one applies it, the others wait and find it
- * done. A node that dies in between leaves either the whole migration or nothing. Nodes of the release before may be at
- * work: a migration that collides with one of their transactions begins again.
+ * Migrates the schema to this version. Each migration is one transaction that takes a lock, reads the applied migrations
+ * and applies the first missing one, so that of many starting nodes one applies it and the others wait. A crash leaves the
+ * whole migration or nothing. Nodes of the previous release may be active: a migration that conflicts with their
+ * transactions is repeated.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<MigrateReport> {
   const { schema = DEFAULT_SCHEMA, directory = MIGRATIONS_DIRECTORY } = options
   const known = await readMigrations(directory)
   const applied: number[] = []
-  let collisions = 0
+  let conflicts = 0
   for (;;) {
     try {
-      // A large table takes its time, and so does the wait for the node that is at it: no limits here.
+      // No limits, because migrating a large table, or waiting for another node to do so, may take long.
       const next = await db.transaction((tx) => applyNext(tx, schema, known), { statementMs: 0, lockMs: 0 })
       if (next === undefined) return { applied, version: known.length }
       applied.push(next)
     } catch (error) {
-      if (!isConflict(error) || (collisions += 1) > MOST_COLLISIONS) throw error
+      if (!isConflict(error) || (conflicts += 1) > MAX_COLLISIONS) throw error
     }
   }
 }
@@ -53,7 +52,7 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
 async function applyNext(tx: Transaction, schema: string, known: readonly Migration[]): Promise<number | undefined> {
   await lockMigrations(tx, schema)
   const applied = await loadAppliedMigrations(tx, schema)
-  refuseStrangeHistory(applied, known)
+  checkMigrationHistory(applied, known)
   const next = known[applied.length]
   if (next === undefined) return undefined
   if (applied.length === 0) await createSchema(tx, schema)
@@ -62,12 +61,12 @@ async function applyNext(tx: Transaction, schema: string, known: readonly Migrat
   return next.number
 }
 
-/** Throws when the record of a schema is none that this program could have begun. */
-export function refuseStrangeHistory(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
+/** Throws if the applied migrations are not a prefix of the known ones. */
+export function checkMigrationHistory(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   const newest = applied.at(-1)?.number ?? 0
   if (newest > known.length)
     throw new DatabaseError('database_newer', {
-      detail: `it has migration ${newest}, this program knows ${known.length}`,
+      detail: `it has migration ${newest}, this version knows ${known.length}`,
     })
   for (const [index, migration] of known.slice(0, newest).entries()) {
     const found = applied[index]
@@ -83,9 +82,9 @@ async function apply(tx: Transaction, migration: Migration): Promise<void> {
       throw cause
     throw new DatabaseError('migration_failed', { detail: `${migration.name} (${String(cause)})`, cause })
   })
-  // A file that ends the transaction itself would leave half of its work behind when the rest fails.
+  // A file that ends the transaction itself would leave partial changes if the rest fails.
   if ((await readTransactionId(tx)) !== before)
-    throw new DatabaseError('migration_failed', { detail: `${migration.name} ends its transaction itself` })
+    throw new DatabaseError('migration_failed', { detail: `${migration.name} ends its own transaction` })
 }
 
 interface Migration {
@@ -99,7 +98,7 @@ export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('migrations', PACKAGE_
 
 const FILE = /^(\d{4})_([a-z0-9_]+)\.sql$/
 
-/** Reads the numbered files of a directory, in order. A gap, a repeated number or a stray file is refused. */
+/** Reads the numbered files of a directory in order. Throws on a gap, a repeated number or another file name. */
 export async function readMigrations(directory: string): Promise<readonly Migration[]> {
   const files = await readdir(directory).catch((cause: unknown) => {
     throw new DatabaseError('migrations_unreadable', { detail: directory, cause })
@@ -108,10 +107,11 @@ export async function readMigrations(directory: string): Promise<readonly Migrat
     files.filter((file) => file.endsWith('.sql')).map((file) => readMigration(directory, file)),
   )
   const ordered = migrations.sort((a, b) => a.number - b.number)
-  const wrong = ordered.find((migration, index) => migration.number !== index + 1)
-  if (wrong !== undefined || ordered.length === 0)
+  const misnumbered = ordered.find((migration, index) => migration.number !== index + 1)
+  if (misnumbered !== undefined || ordered.length === 0)
     throw new DatabaseError('migrations_unreadable', {
-      detail: wrong === undefined ? `${directory} is empty` : `the numbers have a gap or repeat at ${wrong.name}`,
+      detail:
+        misnumbered === undefined ? `${directory} is empty` : `numbers are missing or repeated at ${misnumbered.name}`,
     })
   return ordered
 }
@@ -119,8 +119,8 @@ export async function readMigrations(directory: string): Promise<readonly Migrat
 async function readMigration(directory: string, file: string): Promise<Migration> {
   const match = FILE.exec(file)
   if (match === null)
-    throw new DatabaseError('migrations_unreadable', { detail: `${file} is not named 0001_words.sql` })
-  // Line ends differ between checkouts of the same commit; they must not look like an edit.
+    throw new DatabaseError('migrations_unreadable', { detail: `${file} is not named like 0001_name.sql` })
+  // Line endings differ between checkouts of the same commit and must not change the checksum.
   const sql = (await readFile(path.join(directory, file), 'utf8')).replaceAll('\r\n', '\n')
   const checksum = createHash('sha256').update(sql).digest('hex')
   return { number: Number(match[1]), name: file.slice(0, -'.sql'.length), checksum, sql }
@@ -129,18 +129,18 @@ async function readMigration(directory: string, file: string): Promise<Migration
 const migrations = table('migration', { number: column.int(), name: column.text(), checksum: column.text() })
 type AppliedMigration = RowOf<typeof migrations>
 
-/** Waits until no other node migrates this schema; held to the end of the transaction. */
+/** Takes the migration lock of this schema until the end of the transaction. */
 export async function lockMigrations(tx: Transaction, schema: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, $2)', [LOCK_SPACE.migration, lockNumber(schema)])
 }
 
-/** Makes the schema unless it exists. Asked first, because `if not exists` demands the right to create all the same. */
+/** Creates the schema if needed. Checks first, because `if not exists` requires the create privilege in any case. */
 async function createSchema(tx: Transaction, schema: string): Promise<void> {
   const found = await tx.query('select 1 from pg_namespace where nspname = $1', [schema])
   if (found.length === 0) await tx.query(`create schema ${quoteSchema(schema)}`)
 }
 
-/** What has been applied to this schema, in order; nothing if it is new. */
+/** The applied migrations of a schema, in order; empty for a new one. */
 export async function loadAppliedMigrations(tx: Transaction, schema: string): Promise<readonly AppliedMigration[]> {
   const found = await tx.query(
     `select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -151,7 +151,7 @@ export async function loadAppliedMigrations(tx: Transaction, schema: string): Pr
   return migrations.read(await tx.query(`select ${migrations.list} from migration order by number`, []))
 }
 
-/** Puts a migration on record, in the transaction that applied it. */
+/** Records a migration in the transaction that applied it. */
 async function insertAppliedMigration(
   tx: Transaction,
   applied: AppliedMigration & { readonly at: Instant },
@@ -166,21 +166,21 @@ async function insertAppliedMigration(
 
 const transactions = columns({ id: column.text('pg_current_xact_id()::text') })
 
-/** The number of the running transaction. */
+/** The id of the current transaction. */
 async function readTransactionId(tx: Transaction): Promise<string> {
   return transactions.only(await tx.query(`select ${transactions.list}`, [])).id
 }
 
 const roles = columns({ isStandby: column.boolean('pg_is_in_recovery()') })
 
-/** How many migrations the schema lacks. Changes nothing; throws where a start would be refused. */
+/** The number of missing migrations. Read-only; throws where a start would fail. */
 export async function countMissingMigrations(db: Database, schema: string): Promise<number> {
   const known = await readMigrations(MIGRATIONS_DIRECTORY)
   return db.transaction(async (tx) => {
     const { isStandby } = roles.only(await tx.query(`select ${roles.list}`, []))
     if (isStandby) throw new DatabaseError('database_read_only')
     const applied = await loadAppliedMigrations(tx, schema)
-    refuseStrangeHistory(applied, known)
+    checkMigrationHistory(applied, known)
     return known.length - applied.length
   })
 }

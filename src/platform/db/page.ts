@@ -1,57 +1,57 @@
 import type { OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Connection, Row, SqlValue } from '../../store/database.ts'
+import type { Connection, Row, SqlValue } from './database.ts'
 import { column, columns } from './table.ts'
 
-/** The row that a page of a list begins behind. */
-export interface PagePlace {
+/** The row after which a page starts. */
+export interface PagePosition {
   readonly createdAt: Instant
   readonly id: string
 }
 
-/** A page of what an org has; `after` null: the first one. */
+/** A page of objects of an org; `after` null: the first page. */
 export interface OrgPage {
   readonly orgId: OrgId
-  readonly after: PagePlace | null
+  readonly after: PagePosition | null
   readonly limit: number
 }
 
-/** A page ends before its rows are larger than this together, though it has at least one. */
+/** Maximum total size of the rows of a page, which has at least one row. */
 const MAX_PAGE_BYTES = 4 << 20
 
-/** In lists, a payload that is larger is left out: it is read with the one thing it belongs to. */
+/** Lists leave out larger payloads, which are returned with the single object. */
 const MAX_LISTED_PAYLOAD_BYTES = 16 << 10
 
-/** Rows of a page, and whether there are more behind the last of them. */
-export interface Listed<Item> {
+/** The rows of a page, and whether more follow. */
+export interface ListedRows<Item> {
   readonly rows: readonly Item[]
   readonly more: boolean
 }
 
-/** A statement for the rows of a page in order, and one more than the page has: that one says that there is more. */
+/** A query for the rows of a page in order, plus one row that shows whether more follow. */
 export interface PageQuery {
   readonly text: string
   readonly values: readonly SqlValue[]
-  /** The properties of a row that may be large; the others have limits of their own. */
+  /** Properties that may be large; the others are limited in size. */
   readonly large: readonly string[]
-  /** What else is read for a row, as an expression about `page`: its bytes. */
-  readonly besides?: string
+  /** An expression on `page` for the size of other data that is read per row. */
+  readonly extraBytes?: string
   readonly limit: number
 }
 
 const sized = columns({ page_rows: column.bigint() })
 
 /**
- * Reads a page that ends by its length or by its bytes, whichever comes first. How large rows are is added up in the
- * database, so that those that have no room in the page are not read.
+ * Reads a page limited by rows and bytes. The database sums up the sizes, so that rows beyond the limit are not
+ * transferred.
  */
 export async function readPage<Item>(
   connection: Connection,
-  { text, values, large, besides, limit }: PageQuery,
+  { text, values, large, extraBytes, limit }: PageQuery,
   { read }: { readonly read: (rows: readonly Row[]) => readonly Item[] },
-): Promise<Listed<Item>> {
+): Promise<ListedRows<Item>> {
   const sizes = large.map((column) => `coalesce(octet_length(page."${column}"::text), 0)`)
-  const bytes = [...sizes, ...(besides === undefined ? [] : [besides])].join(' + ')
+  const bytes = [...sizes, ...(extraBytes === undefined ? [] : [extraBytes])].join(' + ')
   const rows = await connection.query(
     `select * from (
        select page.*, count(*) over () as page_rows, row_number() over () as page_row,
@@ -66,13 +66,13 @@ export async function readPage<Item>(
   return { rows: read(shown), more: found > shown.length }
 }
 
-/** The bytes of a payload of which no column says it. */
+/** An expression for the size of a payload without a size column. */
 export const bytesOf = (column: string): string => `octet_length(${column}::text)`
 
-/** Whether a payload of so many bytes is left out of lists, as a condition. */
+/** A condition: whether lists leave out a payload of this size. */
 export const isLargePayload = (bytes: string): string => `coalesce(${bytes}, 0) > ${MAX_LISTED_PAYLOAD_BYTES}`
 
-/** The columns that stand for a payload in a list: itself, or where it is left out, how large it is. */
+/** The columns of a payload in a list: the payload, or its size if it is left out. */
 export const listedPayload = (payload: string, { bytes, isLeftOut }: Readonly<Record<'bytes' | 'isLeftOut', string>>) =>
   ({
     payload: column.json(`case when ${isLeftOut} then null else ${payload} end`),

@@ -1,26 +1,26 @@
 import type { OrgId } from '../../domain/ids.ts'
 import { type Instant, instant } from '../../domain/instant.ts'
-import type { Connection, Row, SqlValue } from '../../store/database.ts'
+import type { Connection, Row, SqlValue } from './database.ts'
 
 /**
- * The one way to rows. What a statement reads or writes is declared once: the property, its type, and the column or
- * expression behind it. The database gives every value under the name of its property, so reading a row costs nothing.
+ * Declares once what a statement reads or writes: the property, its type, and its column or expression. The database
+ * returns each value under the name of its property, so that rows need no conversion.
  */
 
-/** A parameter for a `timestamptz` that may be null. */
+/** A parameter for a nullable `timestamptz`. */
 export const timestampOrNull = (at: Instant | null): string | null => (at === null ? null : toTimestamp(at))
 
-/** A parameter for a `jsonb`. Nothing is SQL's null, not JSON's: both are read back as null. */
+/** A parameter for a `jsonb`. Null and undefined become SQL null rather than JSON null. */
 export const jsonOrNull = (value: unknown): string | null =>
   value === null || value === undefined ? null : JSON.stringify(value)
 
 /**
- * Lists as PostgreSQL reads them. The driver writes them too, but looks at every element twice; with thousands of
- * elements per statement that is felt.
+ * Array literals of PostgreSQL. Faster than the encoding of the driver, which reads every element twice; that matters with
+ * thousands of elements per statement.
  */
 type Element = string | number | boolean | null
 
-/** A list of what needs no quotes: numbers, booleans, timestamps, ids and words of ours. */
+/** An array of values that need no quotes: numbers, booleans, timestamps, ids and fixed words. */
 export function plainArray(values: readonly Element[]): string {
   let text = '{'
   for (let index = 0; index < values.length; index += 1) {
@@ -34,7 +34,7 @@ export function plainArray(values: readonly Element[]): string {
 const SPECIAL = /["\\]/
 const EVERY_SPECIAL = /["\\]/g
 
-/** A list of any texts. */
+/** An array of any texts. */
 export function textArray(values: readonly (string | null)[]): string {
   let text = '{'
   for (let index = 0; index < values.length; index += 1) {
@@ -45,7 +45,7 @@ export function textArray(values: readonly (string | null)[]): string {
   return `${text}}`
 }
 
-/** How values of one kind become parameters, alone and as a list for `unnest`. */
+/** How values of a kind become parameters, single or as an array for `unnest`. */
 export interface Kind {
   readonly type: string
   readonly encode: (value: unknown) => SqlValue
@@ -61,7 +61,7 @@ const plain = (values: readonly SqlValue[]): SqlValue => plainArray(values as re
 const KINDS = {
   /** Any text. */
   text: { type: 'text', encode: asIs, list: quoted },
-  /** Generated ids and fixed words: never empty, and without characters that a list has to quote. */
+  /** Generated ids and fixed words: never empty, and without characters that need quotes in an array. */
   word: { type: 'text', encode: asIs, list: plain },
   int: { type: 'int', encode: asIs, list: plain },
   bigint: { type: 'bigint', encode: asIs, list: plain },
@@ -73,15 +73,15 @@ const KINDS = {
   json: { type: 'jsonb', encode: jsonOrNull, list: quoted },
 } satisfies Readonly<Record<string, Kind>>
 
-/** A column, or an expression that is only read. Without `sql`, it is the column that the property is named after. */
+/** A column, or an expression that is only read. Without `sql`, the column named after the property. */
 export interface Column<T> {
   readonly kind: keyof typeof KINDS
   readonly sql: string | undefined
-  /** Only for the compiler: what the property holds. */
+  /** The type of the property; only for the compiler. */
   readonly holds?: T
 }
 
-/** Declares a column of one kind. It holds the default type unless another one is given. */
+/** Declares a column of a kind, of its default type or another one. */
 interface Declare<Default> {
   (sql?: string): Column<Default>
   <T extends Default | null>(sql?: string): Column<T>
@@ -100,31 +100,31 @@ export const column = {
   bytes: declare<Uint8Array>('bytes'),
   texts: declare<readonly string[]>('texts'),
   instant: declare<Instant>('instant'),
-  /** JSON, or a list that is only read. */
+  /** JSON, or an array that is only read. */
   json: declare<unknown>('json'),
 }
 
-/** A column as it is written, with the parameter that a row has for it. */
-export type Written<R> = readonly [name: string, kind: keyof typeof KINDS, value: (row: R) => SqlValue]
+/** A written column, with the function that gets its parameter from a row. */
+export type WrittenColumn<R> = readonly [name: string, kind: keyof typeof KINDS, value: (row: R) => SqlValue]
 
-/** Columns that are written: the pieces of a statement, and its parameters. */
+/** The SQL fragments and parameters of written columns. */
 export interface Writes<R> {
   readonly count: number
   readonly names: string
   /** `$1::text, $2::int`: the values of one row. */
   readonly params: (first: number) => string
-  /** `$1::text[], $2::int[]`: a list for each column, for `unnest`. */
+  /** `$1::text[], $2::int[]`: an array per column, for `unnest`. */
   readonly arrays: (first: number) => string
-  /** `name = $3::text`, as `update` takes it. */
+  /** `name = $3::text`, for `update`. */
   readonly assigned: (first: number) => string
-  /** `name = i.name`, where `i` has the new values. */
+  /** `name = i.name`, where `i` is the source of the new values. */
   readonly assignedFrom: (alias: string) => string
   readonly values: (row: R) => readonly SqlValue[]
   readonly lists: (rows: readonly R[]) => readonly SqlValue[]
 }
 
-/** Columns with a function for each value, for rows that look different in memory, and for the hot path. */
-export function writes<R>(columns: readonly Written<R>[]): Writes<R> {
+/** Writes columns with a function per value, for rows with another form in memory and for the hot path. */
+export function writes<R>(columns: readonly WrittenColumn<R>[]): Writes<R> {
   const all = columns.map(([name, kind, value]) => {
     const { type, list }: Kind = KINDS[kind]
     return { name, type, list, value }
@@ -146,19 +146,19 @@ type Definitions = Readonly<Record<string, Column<unknown>>>
 
 type Values<D extends Definitions> = { readonly [Name in keyof D]: D[Name] extends Column<infer T> ? T : never }
 
-/** The type of the rows that columns describe. */
+/** The row type of columns. */
 export type RowOf<C extends { readonly definitions: Definitions }> = Values<C['definitions']>
 
-/** What a statement reads: a row of a table, or columns that it puts together. */
+/** The columns that a statement reads. */
 export interface Columns<D extends Definitions> {
   readonly definitions: D
   /** The select list. */
   readonly list: string
-  /** The select list where the table has an alias. */
+  /** The select list with a table alias. */
   readonly of: (alias: string) => string
   readonly read: (rows: readonly Row[]) => readonly Values<D>[]
   readonly first: (rows: readonly Row[]) => Values<D> | undefined
-  /** The row of a statement that always answers with one. */
+  /** The row of a statement that always returns one. */
   readonly only: (rows: readonly Row[]) => Values<D>
 }
 
@@ -166,7 +166,7 @@ const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_
 
 const NAME = /^[a-z_0-9]+$/
 
-/** Declares what a statement reads: `select ${counts.list} from …`. */
+/** Declares the columns that a statement reads: `select ${counts.list} from …`. */
 export function columns<const D extends Definitions>(definitions: D): Columns<D> {
   const of = (prefix: string): string =>
     Object.entries(definitions)
@@ -185,17 +185,17 @@ export function columns<const D extends Definitions>(definitions: D): Columns<D>
     first,
     only: (rows) => {
       const row = first(rows)
-      if (row === undefined) throw new Error('a statement that answers with one row answered with none')
+      if (row === undefined) throw new Error('expected one row, but the statement returned none')
       return row
     },
   }
 }
 
-/** Replaces values of a row in place: nobody else has the row, and a copy of it costs more than reading it. */
-export const amended = <R extends object, U extends object>(row: R, values: U): Omit<R, keyof U> & U =>
+/** Replaces values of a row in place; safe because rows are not shared, and faster than a copy. */
+export const withValues = <R extends object, U extends object>(row: R, values: U): Omit<R, keyof U> & U =>
   Object.assign(row, values)
 
-/** How many rows there are. */
+/** The number of rows. */
 export const counted = columns({ count: column.bigint('count(*)') })
 
 /** A table, or some of its columns. */
@@ -208,7 +208,7 @@ export interface Table<D extends Definitions> extends Columns<D>, Writes<Values<
   readonly omit: <Name extends keyof D & string>(...names: readonly Name[]) => Table<Omit<D, Name>>
 }
 
-/** Declares the columns of a table, once for reading, inserting and changing its rows. */
+/** Declares the columns of a table for reading, inserting and updating. */
 export function table<const D extends Definitions>(name: string, definitions: D): Table<D> {
   const written = writes<Values<D>>(
     Object.entries(definitions).map(([key, { kind, sql = snake(key) }]) => {
@@ -229,13 +229,13 @@ export function table<const D extends Definitions>(name: string, definitions: D)
 }
 
 /**
- * The one place where instants (numbers) and `timestamptz` meet. PostgreSQL keeps microseconds, an instant keeps
- * milliseconds: what is finer is cut off downwards, so that an instant read back is never later than the row's.
+ * Conversion between instants (milliseconds) and `timestamptz` (microseconds). Fractions of milliseconds are rounded down,
+ * so that an instant is never later than the time in the row.
  */
 
 /** A parameter for a `timestamptz`. The instant is a whole number of milliseconds from 4713 BC on. */
 export function toTimestamp(at: Instant): string {
-  // Rows of one turn mostly share their moment, and printing a date costs more than everything else about a column.
+  // Cached, because rows of one transaction mostly share their time, and formatting a date is the slowest part.
   if (at !== lastAt) {
     lastText = print(at)
     lastAt = at
@@ -252,14 +252,14 @@ function print(at: Instant): string {
   const date = new Date(at)
   const year = date.getUTCFullYear()
   if (year >= 0 && year <= 9999 && year !== 0) return date.toISOString()
-  // From year 10000 on ISO 8601 wants a sign, which PostgreSQL does not read; before year 1 it counts in BC.
+  // From year 10000 on, ISO 8601 needs a sign, which PostgreSQL does not read; before year 1, PostgreSQL uses BC.
   const rest = date.toISOString().slice(-20)
   return year > 0 ? `${year}${rest}` : `${String(1 - year).padStart(4, '0')}${rest} BC`
 }
 
 const TEXT = /^(\d{4,6})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?( BC)?$/
 
-/** Reads what PostgreSQL prints for a `timestamptz` in ISO style. */
+/** Parses a `timestamptz` in the ISO style of PostgreSQL. */
 export function fromTimestamp(text: string): Instant {
   if (text === 'infinity') return instant(Infinity)
   if (text === '-infinity') return instant(-Infinity)
@@ -269,23 +269,23 @@ export function fromTimestamp(text: string): Instant {
   const year = match[12] === undefined ? part(1) : 1 - part(1)
   const millis = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
   const date = new Date(0)
-  // Not Date.UTC: it takes the years 0 to 99 for 1900 to 1999.
+  // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(year, part(2) - 1, part(3))
   date.setUTCHours(part(4), part(5), part(6), millis)
   const offsetMs = ((part(9) * 60 + part(10)) * 60 + part(11)) * 1000
   return instant(date.getTime() - (match[8] === '-' ? -offsetMs : offsetMs))
 }
 
-/** Rows of an org from before a moment, at most so many at a time. */
+/** Selects rows of an org from before a time, in batches. */
 export interface OldRows {
   readonly orgId: OrgId
   readonly before: Instant
   readonly limit: number
 }
 
-const removals = columns({ removed: column.bigint() })
+const removedRows = columns({ removed: column.bigint() })
 
-/** Runs a statement that removes rows and answers with how many, as `removed`. */
+/** Runs a statement that deletes rows and returns their number as `removed`. */
 export async function countRemoved(connection: Connection, text: string, params: readonly SqlValue[]): Promise<number> {
-  return removals.only(await connection.query(text, params)).removed
+  return removedRows.only(await connection.query(text, params)).removed
 }

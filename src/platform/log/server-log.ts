@@ -2,46 +2,46 @@ import { type Logger, pino } from 'pino'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** One thing that is said, with what it is about. */
+/** A log message with its fields. */
 export interface LogEntry {
   readonly level: Level
   readonly message: string
   readonly facts: Readonly<Record<string, unknown>>
 }
 
-/** What happened, and what it is about as the inside of a JSON object: `"run":"run_1","status":"queued"`. */
+/** A message, and its fields as the inside of a JSON object: `"run":"run_1","status":"queued"`. */
 export type FinishedLine = readonly [message: string, facts: string]
 
-/** Where everything that is said goes. */
+/** The log of the server. */
 export interface ServerLog {
   readonly log: (entry: LogEntry) => void
-  /** Whether anybody would read what is said at this level: who has to work for it asks first. */
+  /** Whether this level is logged, to skip expensive preparations. */
   readonly isOn: (level: Level) => boolean
   readonly setLevel: (level: Level | 'silent') => void
-  /** Lines at level `info` that are finished already, for whoever has thousands of them: `[message, facts as JSON]`. */
+  /** Writes preformatted lines at level `info`, for high volumes. */
   readonly info: (lines: readonly FinishedLine[]) => void
-  /** Resolves when everything is written, unless nobody takes it. To be called last. */
+  /** Resolves when everything is written, or after a time limit if the reader is stuck. Call last. */
   readonly end: () => Promise<void>
 }
 
-/** Bytes that are collected before they are written; what waits longer than FLUSH_MS is written anyway. */
+/** Buffer size before a write; the buffer is also written every FLUSH_MS. */
 const BATCH_BYTES = 65_536
-/** Bytes that are written at once at most; each write wakes another thread. Has to be above what is collected. */
+/** Maximum size of a write, each of which wakes another thread. Must be above BATCH_BYTES. */
 const WRITE_BYTES = 4 * BATCH_BYTES
 const FLUSH_MS = 200
-const LONGEST_END_MS = 2_000
-/** What waits to be written when the reader is slow. What would go beyond it is counted and not written. */
-const MOST_WAITING_BYTES = 8 * 1_048_576
+const MAX_END_MS = 2_000
+/** Maximum size of buffered lines when the reader is slow; lines beyond it are dropped and counted. */
+const MAX_BUFFERED_BYTES = 8 * 1_048_576
 
 export interface ServerLogOptions {
   readonly level: Level | 'silent'
-  /** For people: short lines, written at once. Otherwise one JSON object per line, written in batches. */
+  /** True: short lines for people, unbuffered. False: one JSON object per line, buffered. */
   readonly pretty: boolean
-  /** The file descriptor to write to, or a function in its place. */
+  /** The file descriptor or function to write to. */
   readonly to: number | ((text: string) => void)
 }
 
-/** Opens the log of the server. Logging never waits for whoever reads it. */
+/** Creates the log of the server. Logging never waits for the reader. */
 export function createServerLog({ level, pretty, to }: ServerLogOptions): ServerLog {
   const sink = openSink(to, pretty)
   const logger: Logger = pino(
@@ -54,21 +54,21 @@ export function createServerLog({ level, pretty, to }: ServerLogOptions): Server
     { write: sink.write },
   )
   sink.onLost((lost) => {
-    logger.warn({ lost }, 'Log lines were lost: whoever reads them is slower than they come')
+    logger.warn({ lost }, 'Log lines were dropped because the reader is too slow')
   })
   return {
-    log: ({ level: of, message, facts }) => {
-      logger[of](facts, message)
-      if (of === 'error') sink.hurry()
+    log: ({ level: entryLevel, message, facts }) => {
+      logger[entryLevel](facts, message)
+      if (entryLevel === 'error') sink.flush()
     },
     info: (lines) => {
-      // The same form as pino's, at a tenth of its cost: the time and the level are the same for all of them.
+      // Same format as pino at a tenth of the cost, because all lines share time and level.
       const begin = `{"level":"info"${pino.stdTimeFunctions.isoTime()},`
       let text = ''
       for (const [message, facts] of lines) text += `${begin}${facts},"msg":"${message}"}\n`
       sink.write(text)
     },
-    isOn: (of) => logger.isLevelEnabled(of),
+    isOn: (entryLevel) => logger.isLevelEnabled(entryLevel),
     setLevel: (next) => {
       logger.level = next
     },
@@ -77,22 +77,22 @@ export function createServerLog({ level, pretty, to }: ServerLogOptions): Server
 }
 
 interface Sink {
-  /** Takes whole lines, one or many. */
+  /** Writes one or more complete lines. */
   readonly write: (text: string) => void
-  /** Tells how many lines were lost, once there is room again. */
-  readonly onLost: (hear: (count: number) => void) => void
-  readonly hurry: () => void
+  /** Calls the listener with the number of dropped lines, once there is room again. */
+  readonly onLost: (listener: (count: number) => void) => void
+  readonly flush: () => void
   readonly end: () => Promise<void>
 }
 
-const nothing = (): void => undefined
+const noop = (): void => undefined
 
-/** Writes what still waits on the spot. */
+/** Writes buffered lines synchronously. */
 function flushNow(destination: ReturnType<typeof pino.destination>, done: () => void): void {
   try {
     destination.flushSync()
   } catch {
-    // The process ends; there is nothing to be done about it.
+    // The process is ending, so the error cannot be reported.
   }
   done()
 }
@@ -100,46 +100,46 @@ function flushNow(destination: ReturnType<typeof pino.destination>, done: () => 
 function openSink(to: number | ((text: string) => void), pretty: boolean): Sink {
   if (typeof to === 'function') {
     const write = pretty ? (text: string) => to(prettyText(text)) : to
-    return { write, onLost: nothing, hurry: nothing, end: () => Promise.resolve() }
+    return { write, onLost: noop, flush: noop, end: () => Promise.resolve() }
   }
   const destination = pino.destination({
     fd: to,
     sync: false,
-    // One and not nothing: otherwise it does not say when a write has ended.
+    // 1 instead of 0, because with 0 there is no event after a write.
     minLength: pretty ? 1 : BATCH_BYTES,
     maxWrite: WRITE_BYTES,
     periodicFlush: pretty ? 0 : FLUSH_MS,
-    maxLength: MOST_WAITING_BYTES,
+    maxLength: MAX_BUFFERED_BYTES,
   })
   let lost = 0
   destination.on('drop', (text: string) => (lost += text.split('\n').length - 1))
-  // A closed pipe or terminal is nobody who reads; there is nowhere left to say it. What is left is not flushed before the
-  // end of the process then: that would be tried for ever.
+  // The reader is gone, and there is nowhere to report it. Disables the flush before the process ends, which would retry
+  // forever.
   const flushSync = destination.flushSync.bind(destination)
-  destination.on('error', () => (destination.flushSync = nothing))
+  destination.on('error', () => (destination.flushSync = noop))
   destination.on('write', () => (destination.flushSync = flushSync))
   return {
     write: (text) => void destination.write(pretty ? prettyText(text) : text),
-    onLost: (hear) => {
+    onLost: (listener) => {
       destination.on('drain', () => {
         if (lost === 0) return
         const count = lost
         lost = 0
-        hear(count)
+        listener(count)
       })
     },
-    hurry: () => {
+    flush: () => {
       destination.flush()
     },
     end: () =>
       new Promise((resolve) => {
-        // Whoever does not read would keep us waiting for ever.
-        const timer = setTimeout(resolve, lost > 0 ? 0 : LONGEST_END_MS)
+        // A stuck reader must not block the end of the process.
+        const timer = setTimeout(resolve, lost > 0 ? 0 : MAX_END_MS)
         const done = (): void => {
           clearTimeout(timer)
           resolve()
         }
-        // What is being written has to be waited for; what has come since is too little for a batch and is written now.
+        // Waits for the running write, then writes the rest, which is less than a batch.
         destination.flush(() => {
           flushNow(destination, done)
         })
@@ -147,37 +147,38 @@ function openSink(to: number | ((text: string) => void), pretty: boolean): Sink 
   }
 }
 
-const COLOURS: Readonly<Record<string, string>> = {
+const LEVEL_COLORS: Readonly<Record<string, string>> = {
   debug: '\u001b[90m',
   info: '\u001b[36m',
   warn: '\u001b[33m',
   error: '\u001b[31m',
 }
 const DIM = '\u001b[2m'
-const PLAIN = '\u001b[0m'
+const RESET = '\u001b[0m'
 
-/** Lines of the log for people: the time of day, the level, what happened, and what it is about. */
+/** Formats JSON log lines for people: time of day, level, message and fields. */
 const prettyText = (text: string): string => text.trimEnd().split('\n').map(prettyLine).join('')
 
 function prettyLine(line: string): string {
   const { level, time, msg, ...facts } = JSON.parse(line) as Readonly<Record<string, unknown>>
-  const word = String(level)
+  const levelName = String(level)
   const about = Object.entries(facts)
     .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `${visible(name)}=${shown(value)}`)
+    .map(([name, value]) => `${withoutControlCharacters(name)}=${logValue(value)}`)
     .join(' ')
-  const colour = COLOURS[word] ?? ''
+  const colour = LEVEL_COLORS[levelName] ?? ''
   const clock = String(time).slice(11, 19)
-  return `${DIM}${clock}${PLAIN} ${colour}${word.padEnd(5)}${PLAIN} ${visible(String(msg))}${about === '' ? '' : ` ${DIM}${about}${PLAIN}`}\n`
+  return `${DIM}${clock}${RESET} ${colour}${levelName.padEnd(5)}${RESET} ${withoutControlCharacters(String(msg))}${about === '' ? '' : ` ${DIM}${about}${RESET}`}\n`
 }
 
-function shown(value: unknown): string {
+function logValue(value: unknown): string {
   if (typeof value === 'string' && /^[\w:.@/+-]+$/.test(value)) return value
-  return visible(JSON.stringify(value))
+  return withoutControlCharacters(JSON.stringify(value))
 }
 
 /**
- * What others have written must not move the cursor, colour the terminal or turn the line around. JSON escapes only the
- * first 32 of the control characters; the one at 9b begins a command as well as ESC [ does.
+ * Replaces control characters, so that untrusted text cannot control the terminal. JSON escapes only the first 32 of them,
+ * but U+009B also starts a terminal command.
  */
-const visible = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, ' ')
+const withoutControlCharacters = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, ' ')

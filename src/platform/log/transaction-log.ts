@@ -1,21 +1,21 @@
 import type { FinishedLine, ServerLog } from './server-log.ts'
 
-/** What a turn says happened: kind, subject, data. */
-type Happened = readonly [kind: string, subject: string, data: Readonly<Record<string, unknown>>]
+/** An event of a transaction: kind, subject, data. */
+type LoggedEvent = readonly [kind: string, subject: string, data: Readonly<Record<string, unknown>>]
 
-interface Turn {
+interface LoggedTransaction {
   readonly nodeId: string
-  readonly events: readonly Happened[]
+  readonly events: readonly LoggedEvent[]
 }
 
-/** What became of a run, in the words of the log, by the state it came into. */
-const OF_STATE: Readonly<Record<string, string>> = {
-  waiting: 'accepted, waits',
+/** The log message of a run by its new state. */
+const RUN_MESSAGES: Readonly<Record<string, string>> = {
+  waiting: 'accepted, waiting',
   queued: 'queued',
   assigned: 'dispatched',
   running: 'dispatched',
-  awaiting_callback: 'awaits its callback',
-  stopping: 'is asked to stop',
+  awaiting_callback: 'waiting for its callback',
+  stopping: 'stopping',
   success: 'completed',
   failed: 'failed',
   timeout: 'failed',
@@ -26,7 +26,7 @@ const OF_STATE: Readonly<Record<string, string>> = {
   rejected: 'rejected',
 }
 
-const OF_KIND: Readonly<Record<string, string>> = {
+const EVENT_MESSAGES: Readonly<Record<string, string>> = {
   'schedule.changed': 'Schedule changed',
   'agent.changed': 'Agent changed',
   'budget.changed': 'Budget changed',
@@ -43,47 +43,50 @@ const OF_KIND: Readonly<Record<string, string>> = {
   'heartbeat.changed': 'Heartbeat',
 }
 
-/** Writes down what turns have done. */
-export interface TurnLog {
-  readonly hear: (orgId: string, turn: Turn) => void
-  /** Writes what has been heard and not been written. */
+/** Logs the events of transactions. */
+export interface TransactionLog {
+  readonly hear: (orgId: string, transaction: LoggedTransaction) => void
+  /** Logs the buffered events. */
   readonly flush: () => void
 }
 
-/** Events that are remembered until the next moment nobody is waited for; more than these are counted only. */
-const MOST_HEARD = 200_000
+/** Maximum number of events buffered until the event loop is idle; more are only counted. */
+const MAX_NOTIFICATIONS = 200_000
 
 /**
- * Writes from what was published after the commit: no turn waits for it, nor does anybody who waits for the answer of
- * one. When nobody reads at this level nothing is looked at. Each turn is written down by the node that took it.
+ * Logs published events after the commit, so that neither transactions nor their callers wait for it. Does nothing if the
+ * level is off. Each transaction is logged by the node that ran it.
  */
-export function createTurnLog(log: Pick<ServerLog, 'log' | 'info' | 'isOn'>, ownId: () => string): TurnLog {
-  let heard: (readonly [orgId: string, events: Turn['events']])[] = []
+export function createTransactionLog(
+  log: Pick<ServerLog, 'log' | 'info' | 'isOn'>,
+  ownId: () => string,
+): TransactionLog {
+  let buffered: (readonly [orgId: string, events: LoggedTransaction['events']])[] = []
   let count = 0
   let lost = 0
   const flush = (): void => {
     const lines: FinishedLine[] = []
-    for (const [orgId, events] of heard)
+    for (const [orgId, events] of buffered)
       for (const event of events) {
-        const line = event[0] === 'run.changed' ? ofRun(orgId, event) : ofOther(orgId, event)
+        const line = event[0] === 'run.changed' ? formatRunEvent(orgId, event) : formatOtherEvent(orgId, event)
         if (line !== null) lines.push(line)
       }
-    heard = []
+    buffered = []
     count = 0
     if (lines.length > 0) log.info(lines)
-    if (lost > 0) log.log({ level: 'warn', message: 'More happened than could be written down', facts: { lost } })
+    if (lost > 0) log.log({ level: 'warn', message: 'Too many events to log all of them', facts: { lost } })
     lost = 0
   }
   return {
-    hear: (orgId, turn) => {
-      if (turn.nodeId !== ownId() || !log.isOn('info')) return
-      if (count + turn.events.length > MOST_HEARD) {
-        lost += turn.events.length
+    hear: (orgId, transaction) => {
+      if (transaction.nodeId !== ownId() || !log.isOn('info')) return
+      if (count + transaction.events.length > MAX_NOTIFICATIONS) {
+        lost += transaction.events.length
         return
       }
       if (count === 0) setImmediate(flush)
-      count += turn.events.length
-      heard.push([orgId, turn.events])
+      count += transaction.events.length
+      buffered.push([orgId, transaction.events])
     },
     flush,
   }
@@ -91,23 +94,23 @@ export function createTurnLog(log: Pick<ServerLog, 'log' | 'info' | 'isOn'>, own
 
 const TASK = 'tsk_'
 
-/** By hand: there are three for every run. Ids, states and reasons have nothing in them that would need escaping. */
-function ofRun(org: string, [, subject, data]: Happened): FinishedLine {
+/** Formats JSON by hand, because every run logs three lines. Ids, states and reasons need no escaping. */
+function formatRunEvent(org: string, [, subject, data]: LoggedEvent): FinishedLine {
   const { status, reason, attempt, session } = data
   const isTask = subject.startsWith(TASK)
-  const word = isRetry(data) ? 'will be tried again' : (OF_STATE[String(status)] ?? String(status))
+  const action = isRetry(data) ? 'will be retried' : (RUN_MESSAGES[String(status)] ?? String(status))
   const about = typeof session === 'string' ? `,"session":${JSON.stringify(session)}` : ''
   const facts = `"org":${JSON.stringify(org)},"${isTask ? 'task' : 'run'}":"${subject}","status":"${String(status)}"`
   return [
-    `${isTask ? 'Task' : 'Run'} ${word}`,
+    `${isTask ? 'Task' : 'Run'} ${action}`,
     `${facts},"reason":"${String(reason)}","attempt":${String(attempt)}${about}`,
   ]
 }
 
-/** A run that waits after a failed attempt is not new. */
-const isRetry = ({ status, reason }: Happened[2]): boolean => status === 'waiting' && reason === 'retry_scheduled'
+/** Whether a waiting run is a retry rather than new. */
+const isRetry = ({ status, reason }: LoggedEvent[2]): boolean => status === 'waiting' && reason === 'retry_scheduled'
 
-function ofOther(org: string, [kind, subject, data]: Happened): FinishedLine | null {
-  const message = OF_KIND[kind]
+function formatOtherEvent(org: string, [kind, subject, data]: LoggedEvent): FinishedLine | null {
+  const message = EVENT_MESSAGES[kind]
   return message === undefined ? null : [message, JSON.stringify({ org, id: subject, ...data }).slice(1, -1)]
 }

@@ -1,21 +1,21 @@
 import { Lexer, visit, isScalar, type Document } from 'yaml'
 
-/** Deeper than this nobody writes a file; the library would run out of stack far below, and sometimes end the process. */
-export const MOST_LEVELS = 100
+/** Maximum nesting; at much deeper levels the library overflows the stack and may end the process. */
+export const MAX_LEVELS = 100
 
-/** The library looks for what an alias stands for in the whole document. */
-export const MOST_ALIASES = 1_000
+/** Maximum number of aliases, because the library searches the whole document for each. */
+export const MAX_ALIASES = 1_000
 
-/** What came of parsing a text, or why it is not parsed: reads on after "the file". */
+/** The parsed value, or an error message that continues "the file". */
 export type Bounded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
 
-/** Parses a text, unless it has more tokens or levels than a file of its kind has: each takes microseconds. */
-export function withinBounds<T>(text: string, mostTokens: number, parse: () => T): Bounded<T> {
-  const message = excessIn(text, mostTokens)
+/** Parses a text within limits of tokens, levels and aliases, which bound the parsing time. */
+export function withinBounds<T>(text: string, maxTokens: number, parse: () => T): Bounded<T> {
+  const message = exceededLimit(text, maxTokens)
   return message === null ? { ok: true, value: withoutStacks(parse) } : { ok: false, message }
 }
 
-/** Each mistake is an error to the library, and the stack in it, which is never shown, takes most of the time. */
+/** Turns off stack traces, which take most of the time of parsing a text with many errors. */
 function withoutStacks<T>(parse: () => T): T {
   const how: { stackTraceLimit?: number } = Error
   const before = how.stackTraceLimit ?? 10
@@ -27,25 +27,25 @@ function withoutStacks<T>(parse: () => T): T {
   }
 }
 
-/** What the lexer puts before each scalar, which may look like a sign. */
+/** The token the lexer emits before each scalar. */
 const SCALAR_FOLLOWS = '\u001f'
 
-function excessIn(text: string, mostTokens: number): string | null {
+function exceededLimit(text: string, maxTokens: number): string | null {
   const levels = new Levels()
   let [count, aliases, isScalarNext] = [0, 0, false]
   for (const piece of new Lexer().lex(text)) {
     count += 1
-    if (count > mostTokens) return `has more than ${mostTokens} words and signs`
+    if (count > maxTokens) return `has more than ${maxTokens} tokens`
     if (!isScalarNext && piece.startsWith('*')) aliases += 1
-    if (aliases > MOST_ALIASES) return `has more than ${MOST_ALIASES} aliases`
-    if (levels.after(isScalarNext ? SCALAR_FOLLOWS : piece) > MOST_LEVELS)
-      return `is nested deeper than ${MOST_LEVELS} levels`
+    if (aliases > MAX_ALIASES) return `has more than ${MAX_ALIASES} aliases`
+    if (levels.after(isScalarNext ? SCALAR_FOLLOWS : piece) > MAX_LEVELS)
+      return `is nested deeper than ${MAX_LEVELS} levels`
     isScalarNext = piece === SCALAR_FOLLOWS
   }
   return null
 }
 
-/** Counts how deep a piece of the text stands, or a little more: brackets, signs that open a level in the same line, indentation. */
+/** Estimates the nesting level from brackets, indentation and block indicators; never too low. */
 class Levels {
   readonly #indents: number[] = []
   #brackets = 0
@@ -73,19 +73,19 @@ class Levels {
 }
 
 /**
- * Names that are said twice in a map, and where for the second time. The library looks for them too, but compares each
- * with each, which takes long in a long map.
+ * The duplicate names in maps, with the position of the second one. Replaces the check of the library, which takes
+ * quadratic time.
  */
-export function doublesIn(document: Document): readonly { readonly at: number; readonly message: string }[] {
+export function duplicateNamesIn(document: Document): readonly { readonly at: number; readonly message: string }[] {
   const found: { at: number; message: string }[] = []
   visit(document, {
     Map: (_, { items }) => {
       const names = new Set<string>()
       for (const { key } of items) {
-        // `<<` brings in the fields of another map, and a map may do that more than once.
+        // `<<` merges another map, and may occur several times.
         if (!isScalar(key) || typeof key.value === 'symbol') continue
         const name = String(key.value)
-        if (names.has(name)) found.push({ at: key.range?.[0] ?? 0, message: `"${name}" is said twice` })
+        if (names.has(name)) found.push({ at: key.range?.[0] ?? 0, message: `duplicate name "${name}"` })
         names.add(name)
       }
     },
@@ -93,12 +93,12 @@ export function doublesIn(document: Document): readonly { readonly at: number; r
   return found
 }
 
-/** So many mistakes are told: enough to see what is wrong, and few enough to be read. */
-const MOST_TOLD = 50
+/** Maximum number of reported errors. */
+const MAX_REPORTED = 50
 
-/** The first mistakes, and how many more there are. */
+/** The first errors, and the number of the others. */
 export function firstFlaws<F extends { readonly message: string }>(flaws: readonly F[]): readonly F[] {
-  const next = flaws[MOST_TOLD]
+  const next = flaws[MAX_REPORTED]
   if (next === undefined) return flaws
-  return [...flaws.slice(0, MOST_TOLD), { ...next, message: `and ${flaws.length - MOST_TOLD} more mistakes` }]
+  return [...flaws.slice(0, MAX_REPORTED), { ...next, message: `and ${flaws.length - MAX_REPORTED} more errors` }]
 }

@@ -1,4 +1,4 @@
-/** Markup that needs no escaping any more. */
+/** Escaped markup. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -18,17 +18,17 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character)
 
-const textOf = (part: Part): string => {
+const markupOf = (part: Part): string => {
   if (part instanceof Html) return part.text
   return typeof part === 'object' ? part.map(({ text }) => text).join('') : escaped(String(part))
 }
 
-/** Writes markup; whatever is put into it is text unless it is markup already. */
+/** A template of markup; interpolated values are escaped unless they are markup already. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
-  new Html(strings.map((text, index) => text + (index < parts.length ? textOf(parts[index] ?? '') : '')).join(''))
+  new Html(strings.map((text, index) => text + (index < parts.length ? markupOf(parts[index] ?? '') : '')).join(''))
 
-export const NOTHING = html``
+export const EMPTY_HTML = html``
 
-/** Text in which `words` between backquotes are code. */
-export const prose = (text: string): readonly Html[] =>
+/** Formats text between backquotes as code. */
+export const formatCode = (text: string): readonly Html[] =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))

@@ -1,46 +1,49 @@
-import { EVENT_KINDS, type EventKind } from '../../contract/event-kinds.ts'
-import type { EventFilter } from '../../contract/event.ts'
+import { EVENT_KINDS, type EventFilter, type EventKind } from '../../features/events/schema.ts'
 import { eventOperations } from '../../features/events/routes.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
 import { decideAccess, isPermitted, type Permission, type Principal } from '../../domain/access/access.ts'
 import type { HttpExchange } from '../../operations/context.ts'
-import { admit, requirePermission } from '../../operations/admit.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { breach } from '../../core/rails/breach.ts'
-import { confinedTo } from '../../core/rails/railed.ts'
-import { railRefusal } from '../../service/rails/refusals.ts'
-import { isOwnable, permissionFor, readKinds, wantedOf, type Wanted } from './filter.ts'
-import { readPosition, type Position } from '../../http/events/position.ts'
+import { admit, requirePermission } from '../../operations/perform.ts'
+import type { HttpContext } from '../http/context.ts'
+import { breach, visibleOwner } from '../../domain/access/restrictions.ts'
+import { restrictionRefusal } from '../../features/access/restrictions.ts'
+import { isOwnable, permissionFor, readKinds, subscriptionOf, type Subscription } from './filter.ts'
+import { readPosition, type Position } from './frames.ts'
 import { identify } from '../http/gate.ts'
 
-/** Opens the stream that a request asks for. */
+/** Opens the event stream of a request. */
 export async function streamEvents(
   ctx: HttpContext,
   http: HttpExchange,
   { principal, query }: { readonly principal: Principal; readonly query: EventFilter },
 ): Promise<void> {
-  const asked = readKinds(query)
+  const requestedKinds = readKinds(query)
   const may = (permission: Permission): boolean => isPermitted(principal, permission)
-  for (const kind of asked ?? []) requirePermission({ ctx, principal }, permissionFor(kind, may))
-  refuseOthers(principal, asked)
-  const kinds = asked ?? EVENT_KINDS.filter((kind) => maySee(ctx, principal, kind))
+  for (const kind of requestedKinds ?? []) requirePermission({ ctx, principal }, permissionFor(kind, may))
+  rejectUnownableKinds(principal, requestedKinds)
+  const kinds = requestedKinds ?? EVENT_KINDS.filter((kind) => maySee(ctx, principal, kind))
   const after = readAfter(http, query)
-  const wanted = wantedOf(query, kinds, { railed: principal.railed, onlyOfSchedules: !may('runs:read') })
-  // Whoever only wants to know whether there is a stream gets its head.
+  const subscription = subscriptionOf(query, kinds, {
+    restricted: principal.restricted,
+    onlyOfSchedules: !may('runs:read'),
+  })
+  // A HEAD request gets the headers only.
   if (http.method === 'HEAD') return
   await ctx.events.open({
-    ...{ orgId: principal.orgId, wanted, after },
-    isAllowed: () => isStillAllowed(ctx, http, { kinds, wanted }),
+    ...{ orgId: principal.orgId, subscription, after },
+    isAllowed: () => isStillAllowed(ctx, http, { kinds, wanted: subscription }),
     expiresAt: principal.expiresAt,
-    take: () => http.takeOver(),
+    takeOver: () => http.takeOver(),
   })
 }
 
-/** Whoever sees nothing but their own is told so when they ask for what is nobody's own. */
-function refuseOthers({ railed }: Principal, asked: readonly EventKind[] | null): void {
-  const other = confinedTo(railed) === null ? undefined : asked?.find((kind) => !isOwnable(kind))
+/** Rejects a restricted key that asks for kinds of events that no key can own. */
+function rejectUnownableKinds({ restricted }: Principal, requestedKinds: readonly EventKind[] | null): void {
+  const other = visibleOwner(restricted) === null ? undefined : requestedKinds?.find((kind) => !isOwnable(kind))
   if (other === undefined) return
-  throw railRefusal(breach('own_schedules_only', `${other} is about nothing that is its own`, { kind: other }))
+  throw restrictionRefusal(
+    breach('own_schedules_only', `Events of the kind ${other} are not about objects of the key`, { kind: other }),
+  )
 }
 
 function maySee(ctx: HttpContext, principal: Principal, kind: EventKind): boolean {
@@ -64,17 +67,17 @@ function readAfter({ headers }: HttpExchange, { last_event_id: given }: EventFil
   return position
 }
 
-/** Asks again what was asked when the stream began: keys are revoked and people are shown out while they listen. */
+/** Repeats the access check of the start, because keys are revoked and members are removed while they listen. */
 async function isStillAllowed(
   ctx: HttpContext,
   http: HttpExchange,
-  { kinds, wanted }: { readonly kinds: readonly EventKind[]; readonly wanted: Wanted },
+  { kinds, wanted: subscription }: { readonly kinds: readonly EventKind[]; readonly wanted: Subscription },
 ): Promise<boolean> {
   try {
-    const asker = { method: 'GET', headers: http.headers }
-    const principal = await identify(ctx, asker, () => http.cookie() ?? undefined)
+    const authRequest = { method: 'GET', headers: http.headers }
+    const principal = await identify(ctx, authRequest, () => http.cookie() ?? undefined)
     admit(ctx, eventOperations['events.stream'], principal)
-    if (!wanted.onlyOfSchedules && !isPermitted(principal, 'runs:read')) return false
+    if (!subscription.onlyOfSchedules && !isPermitted(principal, 'runs:read')) return false
     return kinds.every((kind) => maySee(ctx, principal, kind))
   } catch (error) {
     if (error instanceof Refusal) return false

@@ -1,10 +1,10 @@
-/** The entity tag of something with a version. Strong: the same version is the same text. */
+/** The entity tag of a version. Strong: the same version is the same text. */
 export const tagOf = (version: number): string => `"${version}"`
 
-/** No version is this, so it matches nothing. */
+/** Not a valid version, so it matches nothing. */
 const NO_VERSION = -1
 
-/** The version that `If-Match` demands; undefined when any will do. A tag that is none of ours matches nothing. */
+/** The version that `If-Match` requires; undefined for any. A tag in another format matches nothing. */
 export function readIfMatch(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined
   const version = /^\s*"(\d{1,15})"\s*$/.exec(header)?.[1]

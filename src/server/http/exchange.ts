@@ -1,11 +1,41 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Instant } from '../../domain/instant.ts'
 import type { HttpExchange } from '../../operations/context.ts'
-import { clearConsoleCookie, consoleCookie, setConsoleCookie } from '../../http/console-cookie.ts'
-import type { HttpContext } from '../../http/context.ts'
 import { streamEvents } from '../events/stream.ts'
+import type { HttpContext } from './context.ts'
+import { CONSOLE_COOKIE } from './gate.ts'
 import { readJsonBody } from './json-body.ts'
-import { whenOver } from '../../http/when-over.ts'
+import { whenOver } from './when-over.ts'
+
+/** The session cookie; null if the request has a key, or neither. */
+function consoleCookie({ headers, server }: FastifyRequest): string | null {
+  if (headers.authorization !== undefined || headers.cookie === undefined) return null
+  return server.parseCookie(headers.cookie)[CONSOLE_COOKIE] ?? null
+}
+
+/** The cookie is hidden from scripts and other sites, and requires TLS if the public URL uses it. */
+const attributes = ({ settings }: HttpContext) =>
+  ({
+    path: '/',
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: settings().publicUrl?.toLowerCase().startsWith('https:') === true,
+  }) as const
+
+/** Sets the cookie until the session expires. */
+function setConsoleCookie(
+  ctx: HttpContext,
+  reply: FastifyReply,
+  { cookie, expiresAt }: { readonly cookie: string; readonly expiresAt: Instant },
+): void {
+  void reply.setCookie(CONSOLE_COOKIE, cookie, { ...attributes(ctx), expires: new Date(expiresAt) })
+}
+
+/** Clears the cookie in the browser. */
+function clearConsoleCookie(ctx: HttpContext, reply: FastifyReply): void {
+  void reply.clearCookie(CONSOLE_COOKIE, attributes(ctx))
+}
 
 /** A request and its reply. */
 export interface Exchange {
@@ -15,7 +45,7 @@ export interface Exchange {
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** What operations may do with a request over HTTP. A class, because there is one for every request. */
+/** The HTTP request as operations see it. A class, because one is created for every request. */
 export class HttpOperations implements HttpExchange {
   readonly #ctx: HttpContext
   readonly #request: FastifyRequest
@@ -47,8 +77,8 @@ export class HttpOperations implements HttpExchange {
     return consoleCookie(this.#request)
   }
 
-  setCookie(opened: Parameters<HttpExchange['setCookie']>[0]): void {
-    setConsoleCookie(this.#ctx, this.#reply, opened)
+  setCookie(session: Parameters<HttpExchange['setCookie']>[0]): void {
+    setConsoleCookie(this.#ctx, this.#reply, session)
   }
 
   clearCookie(): void {
@@ -62,21 +92,21 @@ export class HttpOperations implements HttpExchange {
     return this.#reply.raw
   }
 
-  streamEvents(asked: Parameters<HttpExchange['streamEvents']>[0]): Promise<void> {
-    return streamEvents(this.#ctx, this, asked)
+  streamEvents(subscription: Parameters<HttpExchange['streamEvents']>[0]): Promise<void> {
+    return streamEvents(this.#ctx, this, subscription)
   }
 
   async sendMetrics(): Promise<void> {
-    const text = await this.#ctx.metrics.show()
+    const text = await this.#ctx.metrics.render()
     await this.#reply.code(200).header('content-type', METRICS_TYPE).header('cache-control', 'no-store').send(text)
   }
 }
 
-/** Aborted when the reply is over: sent, or its connection closed. */
-export function goneSignal({ raw }: FastifyReply): AbortSignal {
+/** Aborted when the response was sent or its connection closed. */
+export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   whenOver(raw, () => {
-    gone.abort(new Error('The caller is gone'))
+    gone.abort(new Error('The caller has disconnected'))
   })
   return gone.signal
 }

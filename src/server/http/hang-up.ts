@@ -1,16 +1,16 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Refusal } from '../../api/refusals.ts'
-import { PROBLEM_TYPE, problemOf } from '../../http/problem.ts'
+import { PROBLEM_TYPE, problemOf } from './problem.ts'
 
-/** So long somebody has to read why they were refused, and to hang up as well. */
-const LONGEST_GOODBYE_MS = 1_000
+/** How long a client has to read the response and close the connection. */
+const MAX_CLOSE_WAIT_MS = 1_000
 
 /**
- * Refuses by hand, where there is no reply to do it with, and hangs up. A connection whose other side stays open would
- * otherwise be ours for as long as they like.
+ * Writes an error response directly to a socket that has no reply object, and closes it. The timeout covers clients
+ * that keep their side open.
  */
-export function hangUp(socket: Duplex, refusal: Refusal, requestId: string): void {
+export function rejectSocket(socket: Duplex, refusal: Refusal, requestId: string): void {
   const { status, retryAfterMs, code } = refusal
   const body = JSON.stringify(problemOf(refusal, requestId))
   const head = [
@@ -22,16 +22,15 @@ export function hangUp(socket: Duplex, refusal: Refusal, requestId: string): voi
     ...(code === 'UNAUTHENTICATED' ? ['www-authenticate: Bearer realm="escapement"'] : []),
     'connection: close',
   ]
-  // Whoever has gone meanwhile is just gone.
+  // The client may have disconnected already.
   socket.on('error', () => undefined)
   const timer = setTimeout(() => {
     socket.destroy()
-  }, LONGEST_GOODBYE_MS)
+  }, MAX_CLOSE_WAIT_MS)
   socket.once('close', () => {
     clearTimeout(timer)
   })
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  // What still comes is read and thrown away: a connection that is closed with something unread is reset, and with it
-  // goes what was said.
+  // Discards the remaining input: closing a connection with unread input resets it, and the response would be lost.
   socket.resume()
 }

@@ -2,32 +2,110 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Answer, OperationSpec } from '../../api/operation.ts'
 import { Refusal } from '../../api/refusals.ts'
 import type { Principal } from '../../domain/access/access.ts'
-import type { AnswerMemory } from '../../http/answer-memory.ts'
-import { admit, isOfWorkers, type Needs } from '../../operations/admit.ts'
-import { callerFrom } from '../../operations/caller-from.ts'
-import type { Operation, OperationTable } from '../../operations/handler.ts'
-import { perform, readersFor, readKey, type DoorCall } from '../../operations/perform.ts'
-import type { Connections } from '../../http/connections.ts'
-import type { HttpContext } from '../../http/context.ts'
+import { callerFrom } from '../../operations/context.ts'
+import type { Call, Operation, OperationTable } from '../../operations/handler.ts'
+import {
+  admit,
+  type OperationCall,
+  isWorkerCall,
+  type AccessRules,
+  executeOperation,
+  readersFor,
+  readKey,
+} from '../../operations/perform.ts'
+import type { AnswerMemory, ContextOf } from './answer-memory.ts'
+import type { Connections } from './connections.ts'
+import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
-import { goneSignal, HttpOperations, type Exchange } from './exchange.ts'
+import { type Exchange, disconnectSignal, HttpOperations } from './exchange.ts'
 import { CONSOLE_COOKIE, identify } from './gate.ts'
-import type { ContextOf } from '../../http/org-connections.ts'
+import { internalError, problemOf, refusalOf } from './problem.ts'
 import { bodyBytes, chargeRequest, type RateLimit } from './rate-limit.ts'
-import { withProgress } from '../../http/progress.ts'
+
+type ProgressInput = Pick<Call<OperationSpec>, 'signal' | 'progress'>
+
+/**
+ * Executes an operation with progress: streams events to a client that accepts them, and aborts when it disconnects.
+ */
+async function withProgress(
+  ctx: HttpContext,
+  { request, reply }: Exchange,
+  execute: (progressInput: ProgressInput) => unknown,
+): Promise<unknown> {
+  const signal = disconnectSignal(reply)
+  const stream = wantsStream(request) ? openProgressStream(reply) : null
+  try {
+    const answer = await execute({
+      signal: () => signal,
+      progress: stream === null ? undefined : (progress) => stream.send('progress', progress),
+    })
+    if (stream !== null) stream.end('result', answer)
+    return answer
+  } catch (error) {
+    // The client has disconnected.
+    if (signal.aborted) reply.hijack()
+    else if (stream?.isOpen() === true) sendProblem(ctx, request, { stream, error })
+    else throw error
+    return undefined
+  }
+}
+
+const wantsStream = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/event-stream') ?? false
+
+/** A stream that starts with its first event, so that an error before it is a normal error response. */
+interface ProgressStream {
+  readonly isOpen: () => boolean
+  readonly send: (event: string, data: unknown) => void
+  readonly end: (event: string, data: unknown) => void
+}
+
+function openProgressStream(reply: FastifyReply): ProgressStream {
+  let isOpen = false
+  const send = (event: string, data: unknown): void => {
+    if (!isOpen) {
+      isOpen = true
+      reply.hijack()
+      reply.raw.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' })
+    }
+    reply.raw.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+  return {
+    isOpen: () => isOpen,
+    send,
+    end: (event, data) => {
+      send(event, data)
+      reply.raw.end()
+    },
+  }
+}
+
+/** Sends an error in the stream, in the form of an error response. */
+function sendProblem(
+  ctx: HttpContext,
+  request: FastifyRequest,
+  { stream, error }: { readonly stream: ProgressStream; readonly error: unknown },
+): void {
+  const refusal = refusalOf(error)
+  if (refusal === null)
+    ctx.log({
+      ...{ level: 'error', message: 'A request failed' },
+      facts: { request_id: request.id, error: error instanceof Error ? error.stack : String(error) },
+    })
+  stream.end('problem', problemOf(refusal ?? internalError(request.id), request.id, request.body))
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the body is handed over as it came. */
+    /** Whether the body is passed on as raw bytes. */
     raw?: boolean
   }
   interface FastifyRequest {
-    /** Who asks, once the gate has been passed. */
+    /** The authenticated principal; null before authentication. */
     principal: Principal | null
   }
 }
 
-/** What routes are made from. */
+/** The dependencies of routes. */
 export interface Routing {
   readonly app: FastifyInstance
   readonly ctx: HttpContext
@@ -37,10 +115,10 @@ export interface Routing {
   readonly contextOf: ContextOf
 }
 
-interface Route {
+interface HttpRoute {
   readonly id: string
   readonly spec: Operation
-  /** The status of every answer, unless the handler says which. */
+  /** The only status of the operation; null if the handler chooses one. */
   readonly status: number | null
 }
 
@@ -54,24 +132,24 @@ export function addRoutes(routing: Routing, table: OperationTable): void {
     methods.set(spec.path, known.add(spec.method))
     if (spec.method === 'GET') known.add('HEAD')
   }
-  for (const [url, known] of methods) refuseOthers(routing.app, url, known)
+  for (const [url, known] of methods) addMethodNotAllowed(routing.app, url, known)
 }
 
-function addRoute(routing: Routing, route: Route): void {
+function addRoute(routing: Routing, route: HttpRoute): void {
   const { app, contextOf } = routing
   const { method, path: url } = route.spec
   app.route({
     ...{ method, url, config: { raw: route.spec.raw === true } },
-    ...(route.spec.permission === 'none' ? {} : { onRequest: doorOf(routing, route.spec) }),
+    ...(route.spec.permission === 'none' ? {} : { onRequest: accessCheckFor(routing, route.spec) }),
     handler: (request, reply) => handle(contextOf(request.principal), route, { request, reply }),
   })
 }
 
-type Gate = ReturnType<typeof gateOf>
+type AccessCheck = ReturnType<typeof createAccessCheck>
 
-/** Most doors have a gate; some have none where nobody but this machine can come. */
-function doorOf(routing: Routing, spec: OperationSpec): Gate {
-  const gate = gateOf(routing, spec)
+/** The access check of a route; routes with `openInPrivate` skip it on a private server. */
+function accessCheckFor(routing: Routing, spec: OperationSpec): AccessCheck {
+  const gate = createAccessCheck(routing, spec)
   if (spec.openInPrivate !== true) return gate
   return (request, reply, done) => {
     routing.ctx.metrics.isPrivate().then((isPrivate) => {
@@ -81,11 +159,11 @@ function doorOf(routing: Routing, spec: OperationSpec): Gate {
   }
 }
 
-/** Before the body is read: who asks, may they, and not too often. */
-export function gateOf(routing: Routing, spec: Needs) {
+/** Authenticates, authorizes and rate-limits a request before its body is read. */
+export function createAccessCheck(routing: Routing, spec: AccessRules) {
   const { app, ctx } = routing
-  const pass = (request: FastifyRequest, principal: Principal): void => {
-    if (!isOfWorkers(spec)) chargeRequest(routing, principal, bodyBytes(request, app.initialConfig.bodyLimit ?? 0))
+  const admitRequest = (request: FastifyRequest, principal: Principal): void => {
+    if (!isWorkerCall(spec)) chargeRequest(routing, principal, bodyBytes(request, app.initialConfig.bodyLimit ?? 0))
     admit(ctx, spec, principal)
     request.principal = principal
   }
@@ -95,27 +173,27 @@ export function gateOf(routing: Routing, spec: Needs) {
     try {
       const found = identify(ctx, request, readCookie)
       if (!(found instanceof Promise)) {
-        pass(request, found)
+        admitRequest(request, found)
         done()
         return
       }
-      found.then((principal) => pass(request, principal)).then(() => done(), refuse)
+      found.then((principal) => admitRequest(request, principal)).then(() => done(), refuse)
     } catch (error) {
       refuse(error as Error)
     }
   }
 }
 
-async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promise<unknown> {
+async function handle(ctx: HttpContext, route: HttpRoute, exchange: Exchange): Promise<unknown> {
   const { id, spec } = route
   const { reply, request } = exchange
-  const call = callOf(ctx, route, exchange)
-  const carryOut = (one: DoorCall): unknown =>
-    perform(spec, one, (work) => ctx.admit(id, request.headers['traceparent'], work))
+  const call = httpCall(ctx, route, exchange)
+  const executeCall = (one: OperationCall): unknown =>
+    executeOperation(spec, one, (execute) => ctx.traceSubmission(id, request.headers['traceparent'], execute))
   const answered = await (spec.progress === true
-    ? withProgress(ctx, exchange, (way) => carryOut({ ...call, ...way }))
-    : carryOut(call))
-  // A handler that streams has taken the connection over.
+    ? withProgress(ctx, exchange, (progressInput) => executeCall({ ...call, ...progressInput }))
+    : executeCall(call))
+  // A streaming handler has taken over the connection.
   if (reply.sent) return reply
   const { status, body } =
     route.status === null ? (answered as Answer<number, unknown>) : { status: route.status, body: answered }
@@ -123,7 +201,7 @@ async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promi
   return reply.code(status).send(status === 204 ? undefined : body)
 }
 
-/** Puts the version of what is answered into its header. True when the caller has it already. */
+/** Sets the ETag of a versioned response. Returns true if the caller already has this version. */
 function isTagged({ request, reply }: Exchange, body: unknown): boolean {
   const version = typeof body === 'object' && body !== null && 'version' in body ? body.version : null
   if (typeof version !== 'number') return false
@@ -132,7 +210,7 @@ function isTagged({ request, reply }: Exchange, body: unknown): boolean {
   return request.method === 'GET' && hasTag(request.headers['if-none-match'], tag)
 }
 
-function callOf(ctx: HttpContext, route: Route, exchange: Exchange): DoorCall {
+function httpCall(ctx: HttpContext, route: HttpRoute, exchange: Exchange): OperationCall {
   const { spec } = route
   const { request, reply } = exchange
   const readers = readersFor(spec)
@@ -141,12 +219,13 @@ function callOf(ctx: HttpContext, route: Route, exchange: Exchange): DoorCall {
   const query = readers.query(request.query)
   const body = readers.body === null ? undefined : readers.body(request.body)
   const key = spec.creates === true ? request.headers['idempotency-key'] : undefined
-  // A repetition is recognized by what was sent, so that reading it in another way does not make it another request.
-  const sent = request.body ?? body
+  // A repeated request is recognized by the raw body, so that a change of the parser does not make it a different
+  // request.
+  const rawBody = request.body ?? body
   const once =
     key === undefined
       ? undefined
-      : { route: route.id, key: readKey('Idempotency-Key', key), body: { params, query, body: sent } }
+      : { route: route.id, key: readKey('Idempotency-Key', key), body: { params, query, body: rawBody } }
   const caller = callerFrom(principal, once)
   const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined
   return {
@@ -158,23 +237,23 @@ function callOf(ctx: HttpContext, route: Route, exchange: Exchange): DoorCall {
     query,
     body,
     ifMatch,
-    signal: () => goneSignal(reply),
+    signal: () => disconnectSignal(reply),
     http: new HttpOperations(ctx, exchange),
   }
 }
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Tells whoever comes to an address with another method which ones there are. */
-export function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<HTTPMethods>): void {
+/** Answers the other methods of a path with 405 and the allowed ones. */
+export function addMethodNotAllowed(app: FastifyInstance, url: string, known: ReadonlySet<HTTPMethods>): void {
   const allow = METHODS.filter((method) => known.has(method)).join(', ')
   app.route({
     method: METHODS.filter((method) => !known.has(method)),
     url,
-    // Before the body, which is of no interest.
+    // Before the body is read, because it is not needed.
     onRequest: (_request, reply, done) => {
       reply.header('allow', allow)
-      done(new Refusal('METHOD_NOT_ALLOWED', `Allowed here: ${allow}`))
+      done(new Refusal('METHOD_NOT_ALLOWED', `Allowed methods: ${allow}`))
     },
     handler: () => undefined,
   })

@@ -1,77 +1,126 @@
 import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Refusal, type RefusalCode } from '../../api/refusals.ts'
-import { createAnswerMemory, limitAnswers, type AnswerMemory } from '../../http/answer-memory.ts'
-import { connectionsByDescriptors, watchConnections, type Connections } from '../../http/connections.ts'
-import { addConsole } from '../../http/console/routes.ts'
-import type { HttpContext } from '../../http/context.ts'
+import { addConsole } from '../console/console.ts'
 import { addDocs } from '../docs/routes.ts'
-import { hangUp } from './hang-up.ts'
-import { createHostCheck } from '../../http/hosts.ts'
+import { type AnswerMemory, createAnswerMemory, createContexts, limitAnswers } from './answer-memory.ts'
+import { type Connections, connectionsByDescriptors, watchConnections } from './connections.ts'
+import type { HttpContext } from './context.ts'
+import { rejectSocket } from './hang-up.ts'
+import { checkHead, createHostCheck } from './hosts.ts'
 import { readJsonBody } from './json-body.ts'
-import { addMcp } from '../../http/mcp/routes.ts'
-import { addFacade, isFacadePath, onlyFacade, withoutFacade } from '../../http/tasks/facade.ts'
-import { TASK_ERROR_TYPE, taskErrorOf } from '../../http/tasks/task-error.ts'
-import { PROBLEM_TYPE, problemOf } from '../../http/problem.ts'
-import { createContexts } from '../../http/org-connections.ts'
+import { internalError, PROBLEM_TYPE, problemOf, refusalOf } from './problem.ts'
 import { createRateLimit } from './rate-limit.ts'
-import { checkHead } from '../../http/request-head.ts'
-import { readRest } from '../../http/rest-of-body.ts'
 import { addRoutes } from './routes.ts'
-import { addRpc } from '../../http/rpc/routes.ts'
-import { rpcSockets } from '../../http/rpc/sockets.ts'
-import { SAFE_HEADERS } from '../../http/safe-headers.ts'
-import { addSockets } from '../../http/sockets.ts'
-import { limitPipelining } from '../../http/turns.ts'
-import { internal, refusalOf } from '../../http/unexpected.ts'
-import { answerOn } from '../sockets/upgrade.ts'
-import { workerSockets } from '../../http/worker-sockets.ts'
+import { addFacade, isFacadePath, onlyFacade, TASK_ERROR_TYPE, taskErrorOf, withoutFacade } from './task-facade.ts'
+import { addMcp } from '../mcp/routes.ts'
+import { addRpc, rpcSockets } from '../rpc/routes.ts'
+import { addSockets } from '../sockets/sockets.ts'
+import { responseOn } from '../sockets/upgrade.ts'
+import { workerSockets } from '../sockets/workers.ts'
+
+/**
+ * Default headers of every response: it must not be cached, because it is meant for one caller, and browsers must not
+ * guess its type.
+ */
+const SAFE_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
+
+/** How long the rest of a rejected body is read. */
+const MAX_DISCARD_MS = 1_000
+
+/**
+ * Discards the rest of a body: closing a connection with unread input resets it, and the error response would be lost.
+ */
+function discardBody(body: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      clearTimeout(timer)
+      for (const end of ENDS) body.off(end, finish)
+      resolve()
+    }
+    const timer = setTimeout(finish, MAX_DISCARD_MS)
+    for (const end of ENDS) body.once(end, finish)
+    if (body.readableEnded || body.destroyed) finish()
+    else body.resume()
+  })
+}
+
+const ENDS = ['end', 'close', 'error'] as const
+
+/** After this many consecutive requests of one connection, checks whether the event loop ran in between. */
+const CHECK_AFTER_REQUESTS = 32
+/** The maximum number of consecutive requests without a turn of the event loop. */
+const MAX_PIPELINED_REQUESTS = 1_000
+
+/**
+ * Closes a connection that pipelines thousands of requests. Node parses and answers all requests of a received chunk,
+ * which may be megabytes, before anything else runs.
+ */
+function limitPipelining(server: Server): void {
+  let last: Socket | null = null
+  let consecutive = 0
+  server.on('request', ({ socket }: IncomingMessage) => {
+    if (socket !== last) {
+      last = socket
+      consecutive = 0
+    }
+    consecutive += 1
+    if (consecutive === CHECK_AFTER_REQUESTS)
+      setImmediate(() => {
+        consecutive = 0
+      })
+    if (consecutive > MAX_PIPELINED_REQUESTS) socket.destroy()
+  })
+}
 
 const BODY_LIMIT = 1_048_576
-/** A session key of 512 bytes, every byte of it escaped. */
-const LONGEST_PARAMETER = 3 * 512
-/** Whoever takes longer to say what they want is holding a connection, not asking. */
+/** A session key of 512 bytes, all of them percent-encoded. */
+const MAX_PARAMETER_LENGTH = 3 * 512
+/** Limits slow requests that only hold a connection. */
 const REQUEST_TIMEOUT_MS = 30_000
-/** How often it is looked whether a request has taken too long. */
-const LOOK_EVERY_MS = 5_000
+/** How often slow requests are checked for. */
+const TIMEOUT_CHECK_MS = 5_000
 const SAFE = Object.entries(SAFE_HEADERS)
-/** Whoever neither sends nor takes anything for so long is not there. Nobody waits so long for an answer. */
+/** Closes connections without traffic. Longer than any response takes. */
 const SILENCE_TIMEOUT_MS = 360_000
 
-/** No route hands a schema to the framework, whose own compilers would only take time to load. */
+/** No route passes a schema to Fastify, and loading its schema compilers takes time. */
 const noCompiler = (): never => {
-  throw new Error('a route has a schema for the framework')
+  throw new Error('a route passes a schema to Fastify, which has no compiler here')
 }
 const NO_SCHEMAS = { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } }
 
-/** The HTTP side of a node. Nothing is listened on before `listen`. */
+/** Creates the HTTP server of a node. It does not listen before `listen` is called. */
 export function createHttpServer(ctx: HttpContext, answers: AnswerMemory = createAnswerMemory()): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Node gives the whole request the longer of the two times, so the headers must not have more.
-    http: { connectionsCheckingInterval: LOOK_EVERY_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+    // Node applies the longer of both timeouts to the whole request, so they must be equal.
+    http: { connectionsCheckingInterval: TIMEOUT_CHECK_MS, headersTimeout: REQUEST_TIMEOUT_MS },
     connectionTimeout: SILENCE_TIMEOUT_MS,
-    // What drains answers for itself, as a problem.
+    // A draining server answers with its own problem document.
     ...{ return503OnClosing: false, forceCloseConnections: 'idle', schemaController: NO_SCHEMAS },
     genReqId: createRequestIds(),
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
-    frameworkErrors: (error, request, reply) => void refuse(ctx, { error: checked(request) ?? error, request, reply }),
-    clientErrorHandler: (error, socket) => refuseUnread(error, socket),
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    frameworkErrors: (error, request, reply) =>
+      void sendRefusal(ctx, { error: checked(request) ?? error, request, reply }),
+    clientErrorHandler: (error, socket) => rejectUnparsed(error, socket),
   })
   void app.register(cookie, { hook: false })
   app.decorateRequest('principal', null)
   readJson(app)
   const hosts = createHostCheck(ctx.settings, () => portOf(app))
-  const connections = watchOver(app, ctx)
+  const connections = limitConnections(app, ctx)
   limitPipelining(app.server)
   const checked = (request: FastifyRequest): Error | undefined => {
     try {
       checkHead(request.raw, hosts)
-      if (!PROBES.has(request.url)) connections.check(request.socket)
+      if (!HEALTH_PATHS.has(request.url)) connections.check(request.socket)
       return undefined
     } catch (error) {
       return error as Error
@@ -83,10 +132,10 @@ export function createHttpServer(ctx: HttpContext, answers: AnswerMemory = creat
     done(checked(request))
   })
   app.setErrorHandler((error, request, reply) => {
-    const answer = (): FastifyReply => refuse(ctx, { error, request, reply })
-    return refusalOf(error)?.code === 'BODY_TOO_LARGE' ? readRest(request.raw).then(answer) : answer()
+    const answer = (): FastifyReply => sendRefusal(ctx, { error, request, reply })
+    return refusalOf(error)?.code === 'BODY_TOO_LARGE' ? discardBody(request.raw).then(answer) : answer()
   })
-  // Streams never end by themselves, and whoever closes the door waits for everybody inside.
+  // Streams never end by themselves, and closing the server waits for all responses.
   app.addHook('preClose', (done) => {
     ctx.events.close()
     done()
@@ -99,15 +148,15 @@ export function createHttpServer(ctx: HttpContext, answers: AnswerMemory = creat
   addMcp(routing)
   addSockets(routing, hosts, { services: [rpcSockets, workerSockets] })
   addDocs(app, ctx.operations, ctx.version)
-  const nowhere = addConsole(app)
+  const serveNotFoundPage = addConsole(app)
   app.setNotFoundHandler((request, reply) => {
-    const error = new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}; /docs lists what there is`)
-    return nowhere(request, reply) ?? refuse(ctx, { error, request, reply })
+    const error = new Refusal('NOT_FOUND', `Nothing found at ${pathOf(request)}; see /docs for the API`)
+    return serveNotFoundPage(request, reply) ?? sendRefusal(ctx, { error, request, reply })
   })
   return app
 }
 
-/** Bodies are JSON, read by us: what they may be is ours to say. Signed ones are left as they came. */
+/** Parses JSON bodies with our own parser. Bodies of signed requests are passed on as raw bytes. */
 function readJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -119,29 +168,33 @@ function readJson(app: FastifyInstance): void {
   })
 }
 
-/** Whoever looks whether we live is answered also when there are too many others. */
-const PROBES: ReadonlySet<string> = new Set(['/health', '/ready'])
+/** Health probes are answered even above the connection limit. */
+const HEALTH_PATHS: ReadonlySet<string> = new Set(['/health', '/ready'])
 
-function watchOver({ server }: FastifyInstance, { settings, metrics, log }: HttpContext): Connections {
+function limitConnections({ server }: FastifyInstance, { settings, metrics, log }: HttpContext): Connections {
   const byDescriptors = connectionsByDescriptors()
   return watchConnections(server, {
-    most: () => Math.min(settings().limits.connections, byDescriptors),
+    max: () => Math.min(settings().limits.connections, byDescriptors),
     dropped: () => {
-      metrics.refused('TOO_MANY_CONNECTIONS')
+      metrics.countRefusal('TOO_MANY_CONNECTIONS')
     },
     full: (open) => {
-      log({ level: 'warn', message: 'Too many are connected; some are refused', facts: { connections: open } })
+      log({
+        level: 'warn',
+        message: 'Connection limit reached; some connections are rejected',
+        facts: { connections: open },
+      })
     },
   })
 }
 
-/** Where it listens; in process, where there is no port, the one that goes without saying. */
+/** The port it listens on; 80 if it does not listen, as in tests. */
 function portOf(app: FastifyInstance): number {
   const address = app.server.address()
   return typeof address === 'object' && address !== null ? address.port : 80
 }
 
-/** Ids of requests: an id that a proxy has given stays, so that one request has one id everywhere. */
+/** Creates request ids; an id from a proxy is kept, so that a request has one id everywhere. */
 function createRequestIds(): (request: { readonly headers: { readonly [name: string]: unknown } }) => string {
   const prefix = `req_${randomBytes(6).toString('hex')}_`
   let count = 0
@@ -155,14 +208,14 @@ function createRequestIds(): (request: { readonly headers: { readonly [name: str
 
 const pathOf = ({ url }: FastifyRequest): string => url.slice(0, 200).split('?', 1)[0] ?? ''
 
-interface Failed {
+interface FailedRequest {
   readonly error: unknown
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
 
-/** Tells a refusal, whatever it came from; what nobody expected is logged, and nothing of it is told. */
-function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyReply {
+/** Sends an error response; an unexpected error is logged and its details are not sent. */
+function sendRefusal(ctx: HttpContext, { error, request, reply }: FailedRequest): FastifyReply {
   const expected = refusalOf(error)
   if (expected === null)
     ctx.log({
@@ -170,45 +223,45 @@ function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyRep
       message: 'A request failed',
       facts: { request_id: request.id, method: request.method, path: pathOf(request), error: stackOf(error) },
     })
-  const refusal = expected ?? internal(request.id)
+  const refusal = expected ?? internalError(request.id)
   const { status, retryAfterMs, code } = refusal
-  ctx.metrics.refused(code)
+  ctx.metrics.countRefusal(code)
   if (retryAfterMs !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1_000)))
   if (code === 'TOO_MANY_CONNECTIONS') reply.header('connection', 'close')
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="escapement"')
   const isFacade = isFacadePath(pathOf(request))
-  const told = isFacade ? taskErrorOf(refusal, request) : problemOf(refusal, request.id, request.body)
+  const problem = isFacade ? taskErrorOf(refusal, request) : problemOf(refusal, request.id, request.body)
   return reply
     .code(status)
     .headers({ 'x-request-id': request.id, ...SAFE_HEADERS })
     .header('content-type', isFacade ? TASK_ERROR_TYPE : PROBLEM_TYPE)
-    .send(JSON.stringify(told))
+    .send(JSON.stringify(problem))
 }
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
-const UNREAD: Readonly<Record<string, readonly [RefusalCode, string]>> = {
+const PARSER_ERRORS: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [
     'REQUEST_TIMEOUT',
-    `A request has to be here within ${REQUEST_TIMEOUT_MS / 1_000} seconds`,
+    `The request did not arrive within ${REQUEST_TIMEOUT_MS / 1_000} seconds`,
   ],
 }
 
-/** What could not even be read as HTTP gets its problem by hand. */
-function refuseUnread(error: Error & { readonly code?: string }, socket: Socket): void {
-  // It has been told already, and has a moment to read it.
+/** Answers a request that is not valid HTTP. */
+function rejectUnparsed(error: Error & { readonly code?: string }, socket: Socket): void {
+  // The client has been answered already, and has some time to read the response.
   if (socket.writableEnded) return
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) {
     socket.destroy()
     return
   }
-  const [code, detail] = UNREAD[error.code ?? ''] ?? ['MALFORMED', 'This is not HTTP']
-  hangUp(socket, new Refusal(code, detail), 'unread')
+  const [code, detail] = PARSER_ERRORS[error.code ?? ''] ?? ['MALFORMED', 'The request is not valid HTTP']
+  rejectSocket(socket, new Refusal(code, detail), 'unread')
 }
 
-/** What would be said now would be taken for the answer, or for a part of it, to what was asked before. */
-function isAnswering(socket: Socket): boolean {
-  const answer = answerOn(socket)
+/** Whether a response is in progress: an error written now would be taken for a part of it. */
+function isResponding(socket: Socket): boolean {
+  const answer = responseOn(socket)
   return answer !== undefined && (answer.headersSent || answer.req.complete)
 }

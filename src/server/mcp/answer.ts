@@ -1,19 +1,19 @@
 import {
   createMcpHandler,
   isLegacyRequest,
-  WebStandardStreamableHTTPServerTransport,
   type McpServer,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { createToolServer, type CallTool } from '../../mcp/server.ts'
+import { type CallTool, createToolServer } from './server.ts'
 
-/** What is answered to one POST. Null as text: nothing but the status. */
+/** The response to one POST. `text` is null if there is no body. */
 export interface McpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string | null
 }
 
-/** One POST: the headers that the protocol looks at, and the body as it was read. */
+/** One POST: the headers that the protocol uses, and the parsed body. */
 export interface McpPost {
   readonly headers: Headers
   readonly body: unknown
@@ -23,16 +23,16 @@ export interface McpPost {
   readonly call: CallTool
 }
 
-/** Nobody reads the path of it. */
-const PLACE = 'http://mcp/'
+/** A placeholder URL that the protocol does not use. */
+const PLACEHOLDER_URL = 'http://mcp/'
 
 /**
- * Answers one POST with a server made for it. Nothing is kept between two of them, and nothing is streamed: what a tool
- * answers is one JSON document, whichever revision of the protocol the client speaks.
+ * Answers one POST with a new server. It is stateless and does not stream: the result of a tool is one JSON document in
+ * every revision of the protocol.
  */
 export async function answerPost({ headers, body, signal, version, call }: McpPost): Promise<McpAnswer> {
   const create = (): McpServer => createToolServer(version, call)
-  const request = new Request(PLACE, { method: 'POST', headers, signal, body: JSON.stringify(body) })
+  const request = new Request(PLACEHOLDER_URL, { method: 'POST', headers, signal, body: JSON.stringify(body) })
   const response = (await isLegacyRequest(request, body))
     ? await answerWithHandshake(request, body, create())
     : await createMcpHandler(create, { legacy: 'reject', maxSubscriptions: 0, keepAliveMs: 0 }).fetch(request, {
@@ -41,7 +41,7 @@ export async function answerPost({ headers, body, signal, version, call }: McpPo
   return readAnswer(response)
 }
 
-/** Revisions before 2026-07-28 begin with a handshake, which needs no memory of ours. */
+/** Revisions before 2026-07-28 start with a handshake, which needs no state here. */
 async function answerWithHandshake(request: Request, parsedBody: unknown, server: McpServer): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   try {
@@ -52,11 +52,11 @@ async function answerWithHandshake(request: Request, parsedBody: unknown, server
   }
 }
 
-const KEPT = ['content-type', 'mcp-protocol-version', 'allow']
+const RESPONSE_HEADERS = ['content-type', 'mcp-protocol-version', 'allow']
 
 async function readAnswer(response: Response): Promise<McpAnswer> {
   const text = await response.text()
-  const headers = KEPT.flatMap((name) => {
+  const headers = RESPONSE_HEADERS.flatMap((name) => {
     const value = response.headers.get(name)
     return value === null ? [] : [[name, value] as const]
   })

@@ -1,50 +1,53 @@
 import { type Metric, Registry } from 'prom-client'
-import type { Meter } from '../../engine/meter.ts'
-import { type MetricName, METRICS, type MetricSpec, UNPREFIXED } from '../../metrics/catalogue.ts'
+import type { Meter } from '../../engine/tracing-port.ts'
+import { type MetricName, METRICS, type MetricSpec, UNPREFIXED } from './catalogue.ts'
 import { collect, type Sample, type Samples, type Sources } from './samples.ts'
-import { add, countTurn, createTally, type Histogram, observe, type Tally } from './tally.ts'
+import { increment, countTransaction, createTally, type Histogram, observe, type Tally } from './tally.ts'
 
-/** Counts what a node does. */
-export interface Counting {
+/** The counters of a node. */
+export interface NodeMetrics {
   readonly tally: Tally
   readonly meter: Meter
-  /** Somebody was refused. */
-  readonly refused: (code: string) => void
+  /** Counts a rejected request. */
+  readonly countRefusal: (code: string) => void
 }
 
-export function createCounting(counter: () => number): Counting {
+export function createNodeMetrics(counter: () => number): NodeMetrics {
   const tally = createTally()
   return {
     tally,
     meter: {
-      turn: (kept) => {
-        countTurn(tally, kept)
+      transaction: (transaction) => {
+        countTransaction(tally, transaction)
       },
       scanned: (ms) => {
         observe(tally.scans, ms)
         tally.scannedAt = counter()
       },
       delivered: (outcome) => {
-        add(tally.deliveries, outcome)
+        increment(tally.deliveries, outcome)
       },
     },
-    refused: (code) => {
-      add(tally.refusals, code)
+    countRefusal: (code) => {
+      increment(tally.refusals, code)
     },
   }
 }
 
-/** Everything there is to see, as text. */
+/** All metrics as text. */
 export const showMetrics = async (sources: Sources): Promise<string> =>
   renderMetrics(await collect(sources), sources.showsUnprefixed())
 
-/** A line as the registry writes it. */
-interface Value extends Sample {
+/** A sample line of the registry. */
+interface RegistrySample extends Sample {
   readonly metricName?: string
 }
 
-/** What the registry asks of a metric. Its own ones count for themselves; ours are counted where things happen. */
-interface Shown {
+/**
+ * The interface that the registry needs of a metric. The metrics are counted elsewhere, not by the classes of
+ * prom-client.
+ */
+interface RegistryMetric {
   readonly name: string
   readonly help: string
   readonly type: string
@@ -52,16 +55,16 @@ interface Shown {
     readonly name: string
     readonly help: string
     readonly type: string
-    readonly values: readonly Value[]
+    readonly values: readonly RegistrySample[]
   }>
 }
 
 const isHistogram = (samples: readonly Sample[] | Histogram): samples is Histogram => 'bounds' in samples
 
-/** Buckets count everything up to their bound, those below them too. */
-function linesOf(name: string, { bounds, counts, count, sum }: Histogram): readonly Value[] {
+/** Buckets are cumulative. */
+function linesOf(name: string, { bounds, counts, count, sum }: Histogram): readonly RegistrySample[] {
   let upTo = 0
-  const buckets = bounds.map((bound, index): Value => {
+  const buckets = bounds.map((bound, index): RegistrySample => {
     upTo += counts[index] ?? 0
     return { metricName: `${name}_bucket`, labels: { le: String(bound) }, value: upTo }
   })
@@ -73,18 +76,18 @@ function linesOf(name: string, { bounds, counts, count, sum }: Histogram): reado
   ]
 }
 
-function shown(name: string, spec: MetricSpec, samples: readonly Sample[] | Histogram): Shown {
+function registryMetric(name: string, spec: MetricSpec, samples: readonly Sample[] | Histogram): RegistryMetric {
   const { help, type } = spec
   const values = isHistogram(samples) ? linesOf(name, samples) : samples
   return { name, help, type, get: () => Promise.resolve({ name, help, type, values }) }
 }
 
-/** The numbers in the text format of Prometheus; those that have a name without prefix under that name too, if asked. */
+/** Renders the metrics in the Prometheus text format, optionally with the unprefixed names. */
 function renderMetrics(samples: Samples, showsUnprefixed: boolean): Promise<string> {
   const registry = new Registry()
   const show = (name: string, of: MetricName): void => {
-    // The registry only ever asks for `get`; its type lists the classes it comes with.
-    registry.registerMetric(shown(name, METRICS[of], samples[of]) as unknown as Metric)
+    // The registry only calls `get`; its type expects its own classes.
+    registry.registerMetric(registryMetric(name, METRICS[of], samples[of]) as unknown as Metric)
   }
   for (const name of Object.keys(METRICS) as MetricName[]) show(name, name)
   if (showsUnprefixed) for (const [name, of] of Object.entries(UNPREFIXED)) show(name, of)

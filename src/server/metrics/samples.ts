@@ -1,22 +1,78 @@
-import type { LaneView } from '../../features/lanes/schema.ts'
 import { ALERT_KINDS } from '../../domain/alerts.ts'
-import { BEAT_OUTCOMES } from '../../domain/heartbeat/heartbeat-ending.ts'
-import { PROBE_ANSWERS } from '../../core/probe/verdict.ts'
-import { TRIGGERS } from '../../domain/run/run.ts'
+import { RECORDED_HEARTBEAT_OUTCOMES } from '../../domain/heartbeat/heartbeat-ending.ts'
+import { PROBE_ANSWERS } from '../../domain/probe/verdict.ts'
 import { isPending, isTerminal, RUN_STATES } from '../../domain/run/run-machine.ts'
+import { TRIGGERS } from '../../domain/run/run.ts'
 import { SCHEDULE_STATES } from '../../domain/schedule/lifecycle.ts'
-import { DELIVERY_OUTCOMES } from '../../engine/meter.ts'
-import type { DeploymentCounts } from '../../service/deployment-counts.ts'
-import type { MetricName } from '../../metrics/catalogue.ts'
+import { DELIVERY_OUTCOMES } from '../../engine/tracing-port.ts'
+import type { LaneView } from '../../features/lanes/schema.ts'
+import type { DeploymentCounts } from '../../features/stats/service.ts'
+import type { MetricName } from './catalogue.ts'
 import { type Histogram, sumOf, type Tally } from './tally.ts'
 
-/** One number under its labels. */
+/** A cached value that is expensive to compute and read often. */
+export interface CachedValue<T> {
+  /** The last value and its age. Null if there is none yet and it could not be computed in time. */
+  readonly read: () => Promise<{ readonly value: T; readonly ageMs: number } | null>
+}
+
+interface CachedValueOptions {
+  /** Milliseconds of a monotonic clock. */
+  readonly counter: () => number
+  /** The minimum interval between computations. */
+  readonly minIntervalMs: number
+  /** The maximum share of time spent computing. */
+  readonly maxShare: number
+  /** How long the first reader waits. */
+  readonly firstWaitMs: number
+}
+
+/**
+ * Returns the last value and recomputes it in the background, so only the first reader waits. A slow computation runs
+ * less often. A failed one keeps the last value and is not retried at once.
+ */
+export function createCachedValue<T>(find: () => Promise<T>, options: CachedValueOptions): CachedValue<T> {
+  const { counter, minIntervalMs, maxShare, firstWaitMs } = options
+  let known: { readonly value: T; readonly at: number } | null = null
+  let nextAt = -Infinity
+  let finding: Promise<void> | null = null
+  const compute = async (): Promise<void> => {
+    const began = counter()
+    try {
+      known = { value: await find(), at: counter() }
+    } catch {
+      // Readers see the age of the last value.
+    } finally {
+      const took = counter() - began
+      nextAt = counter() + Math.max(minIntervalMs, took / maxShare)
+      finding = null
+    }
+  }
+  return {
+    read: async () => {
+      if (counter() >= nextAt) finding ??= compute()
+      if (known === null && finding !== null) await waitAtMost(firstWaitMs, finding)
+      return known === null ? null : { value: known.value, ageMs: counter() - known.at }
+    },
+  }
+}
+
+async function waitAtMost(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, over])
+  clearTimeout(timer)
+}
+
+/** One value with its labels. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** Every metric's numbers. The compiler refuses a metric that nobody fills. */
+/** The samples of every metric. The type makes sure that none is missing. */
 export type Samples = { readonly [Name in MetricName]: readonly Sample[] | Histogram }
 
 const only = (value: number): readonly Sample[] => [{ labels: {}, value }]
@@ -24,14 +80,14 @@ const flag = (value: boolean): readonly Sample[] => only(value ? 1 : 0)
 
 type Numbers = Readonly<Partial<Record<string, number>>>
 
-/** A number for each key; those that are always there are 0 until something is counted. */
-function keyed(label: string, counts: Numbers, always: readonly string[] = []): readonly Sample[] {
+/** A sample for each key; those in `always` are 0 until something is counted. */
+function samplesByKey(label: string, counts: Numbers, always: readonly string[] = []): readonly Sample[] {
   const keys = new Set([...always, ...Object.keys(counts).toSorted()])
   return [...keys].map((key) => ({ labels: { [label]: key }, value: counts[key] ?? 0 }))
 }
 
-/** A heartbeat that is under way is counted when it has come to its end. */
-const COUNTED_BEATS = BEAT_OUTCOMES.filter((outcome) => outcome !== 'running')
+/** A running heartbeat is counted when it has ended. */
+const COUNTED_HEARTBEATS = RECORDED_HEARTBEAT_OUTCOMES.filter((outcome) => outcome !== 'running')
 
 const ENDINGS = RUN_STATES.filter(isTerminal)
 
@@ -45,7 +101,7 @@ const byTrigger = ({ ended }: Tally): readonly Sample[] =>
     Object.entries(ended[trigger] ?? {}).map(([status, value]) => ({ labels: { trigger, status }, value })),
   )
 
-type Counted = Pick<
+type CounterSamples = Pick<
   Samples,
   | 'escapement_runs_total'
   | 'escapement_triggers_total'
@@ -68,32 +124,32 @@ type Counted = Pick<
   | 'escapement_turns_total'
 >
 
-function counted(tally: Tally): Counted {
+function counterSamples(tally: Tally): CounterSamples {
   const { skips, retries } = tally
   return {
-    escapement_runs_total: keyed('status', endings(tally), ENDINGS),
-    escapement_triggers_total: keyed('trigger', tally.triggers, TRIGGERS),
+    escapement_runs_total: samplesByKey('status', endings(tally), ENDINGS),
+    escapement_triggers_total: samplesByKey('trigger', tally.triggers, TRIGGERS),
     escapement_runs_by_trigger_total: byTrigger(tally),
     escapement_attempts_total: only(tally.attempts),
     escapement_run_duration_seconds: tally.duration,
     escapement_run_lateness_seconds: tally.lateness,
-    escapement_skips_total: keyed('reason', skips),
+    escapement_skips_total: samplesByKey('reason', skips),
     escapement_task_overlap_skipped_total: only(sumOf(skips, ['overlap', 'overlap_limit'])),
     escapement_concurrency_skipped_total: only(sumOf(skips, ['concurrency', 'queue_full'])),
-    escapement_misfires_total: keyed('outcome', tally.misfires),
-    escapement_retries_total: keyed('error_code', retries),
+    escapement_misfires_total: samplesByKey('outcome', tally.misfires),
+    escapement_retries_total: samplesByKey('error_code', retries),
     escapement_task_failure_retry_total: only(sumOf(retries, Object.keys(retries)) + tally.failureRetries),
     escapement_task_timeout_total: only(tally.timeouts),
-    escapement_refusals_total: keyed('code', tally.refusals),
-    escapement_deliveries_total: keyed('outcome', tally.deliveries, DELIVERY_OUTCOMES),
-    escapement_heartbeats_total: keyed('outcome', tally.heartbeats, COUNTED_BEATS),
-    escapement_probes_total: keyed('answer', tally.probes, PROBE_ANSWERS),
+    escapement_refusals_total: samplesByKey('code', tally.refusals),
+    escapement_deliveries_total: samplesByKey('outcome', tally.deliveries, DELIVERY_OUTCOMES),
+    escapement_heartbeats_total: samplesByKey('outcome', tally.heartbeats, COUNTED_HEARTBEATS),
+    escapement_probes_total: samplesByKey('answer', tally.probes, PROBE_ANSWERS),
     escapement_scan_duration_seconds: tally.scans,
-    escapement_turns_total: only(tally.turns),
+    escapement_turns_total: only(tally.transactions),
   }
 }
 
-type Deployment = Pick<
+type DeploymentSamples = Pick<
   Samples,
   | 'escapement_schedules'
   | 'escapement_pending_runs'
@@ -103,8 +159,8 @@ type Deployment = Pick<
   | 'escapement_counted_age_seconds'
 >
 
-/** What nobody could count is left out: a gap in a graph is true, and a 0 would not be. */
-async function deployment({ counts }: Sources): Promise<Deployment> {
+/** Metrics without a value are left out, because 0 would be wrong. */
+async function deploymentSamples({ counts }: Sources): Promise<DeploymentSamples> {
   const found = await counts()
   if (found === null)
     return {
@@ -120,21 +176,21 @@ async function deployment({ counts }: Sources): Promise<Deployment> {
   const draining = alive.filter((node) => node.draining).length
   const states = { up: alive.length - draining, draining, lost: nodes.length - alive.length }
   return {
-    escapement_schedules: keyed('state', schedules, SCHEDULE_STATES),
-    escapement_pending_runs: keyed('state', pending, RUN_STATES.filter(isPending)),
+    escapement_schedules: samplesByKey('state', schedules, SCHEDULE_STATES),
+    escapement_pending_runs: samplesByKey('state', pending, RUN_STATES.filter(isPending)),
     escapement_callbacks_pending: only(pending.awaiting_callback ?? 0),
-    escapement_alerts_open: keyed('kind', alerts, ALERT_KINDS),
-    escapement_nodes: keyed('state', states),
+    escapement_alerts_open: samplesByKey('kind', alerts, ALERT_KINDS),
+    escapement_nodes: samplesByKey('state', states),
     escapement_counted_age_seconds: only(found.ageMs / 1_000),
   }
 }
 
-/** More lanes and agents than these are not told one by one: each is a series, and they are named by whoever sends work. */
-const MOST_LANES = 50
-const MOST_AGENTS = 50
-const MOST_PROVIDERS = 50
+/** Limits on the number of label values, because callers choose the names and each is a time series. */
+const MAX_LANES = 50
+const MAX_AGENTS = 50
+const MAX_PROVIDERS = 50
 
-type Waiting = Pick<
+type WorkSamples = Pick<
   Samples,
   | 'escapement_lane_slots'
   | 'escapement_lane_held'
@@ -149,14 +205,14 @@ type Waiting = Pick<
   | 'escapement_provider_closed_seconds'
 >
 
-function waiting({ lanes, held, largestOrg, agents, providers }: Sources): Waiting {
-  const shown = lanes().slice(0, MOST_LANES)
+function workSamples({ lanes, held, largestOrg, agents, providers }: Sources): WorkSamples {
+  const shown = lanes().slice(0, MAX_LANES)
   const ofLanes = (valueOf: (lane: (typeof shown)[number]) => number): readonly Sample[] =>
     shown.map((lane) => ({ labels: { lane: lane.name }, value: valueOf(lane) }))
   const busy = busiest(agents())
-  const ofAgents = (valueOf: (work: AgentWork) => number): readonly Sample[] =>
+  const ofAgents = (valueOf: (work: AgentLoad) => number): readonly Sample[] =>
     busy.map((work) => ({ labels: { org: work.orgId, agent: work.agentId }, value: valueOf(work) }))
-  const called = providers().slice(0, MOST_PROVIDERS)
+  const called = providers().slice(0, MAX_PROVIDERS)
   const ofProviders = (valueOf: (use: ProviderUse) => number): readonly Sample[] =>
     called.map((use) => ({ labels: { org: use.orgId, provider: use.provider }, value: valueOf(use) }))
   return {
@@ -174,17 +230,17 @@ function waiting({ lanes, held, largestOrg, agents, providers }: Sources): Waiti
   }
 }
 
-const loadOf = ({ queued, inFlight }: AgentWork): number => queued + inFlight
+const loadOf = ({ queued, inFlight }: AgentLoad): number => queued + inFlight
 
-/** Those with the most to do by name, and all others together, so that the sum is always right. */
-function busiest(all: readonly AgentWork[]): readonly AgentWork[] {
+/** The busiest agents by name, and the sum of all others, so that the total is right. */
+function busiest(all: readonly AgentLoad[]): readonly AgentLoad[] {
   const sorted = all.toSorted((a, b) => loadOf(b) - loadOf(a) || (a.agentId < b.agentId ? -1 : 1))
   const others = { orgId: '', agentId: '', queued: 0, inFlight: 0 }
-  for (const { queued, inFlight } of sorted.slice(MOST_AGENTS)) {
+  for (const { queued, inFlight } of sorted.slice(MAX_AGENTS)) {
     others.queued += queued
     others.inFlight += inFlight
   }
-  return [...sorted.slice(0, MOST_AGENTS), others]
+  return [...sorted.slice(0, MAX_AGENTS), others]
 }
 
 const connections = ({ pool, open, idle }: PoolUse): readonly Sample[] => [
@@ -192,16 +248,16 @@ const connections = ({ pool, open, idle }: PoolUse): readonly Sample[] => [
   { labels: { pool, state: 'idle' }, value: idle },
 ]
 
-/** Looks at everything. */
+/** Collects all samples. */
 export async function collect(sources: Sources): Promise<Samples> {
   const { tally } = sources
   const pools = sources.pools()
   const use = sources.process()
   const scanned = tally.scannedAt
   return {
-    ...counted(tally),
-    ...(await deployment(sources)),
-    ...waiting(sources),
+    ...counterSamples(tally),
+    ...(await deploymentSamples(sources)),
+    ...workSamples(sources),
     escapement_scan_age_seconds: scanned === null ? [] : only((sources.counter() - scanned) / 1_000),
     escapement_draining: flag(sources.isDraining()),
     escapement_database_up: flag(sources.isDatabaseUp()),
@@ -216,15 +272,15 @@ export async function collect(sources: Sources): Promise<Samples> {
   }
 }
 
-/** The work of an agent, as this node remembers it. */
-export interface AgentWork {
+/** The queued and active runs of an agent, from the memory of this node. */
+export interface AgentLoad {
   readonly orgId: string
   readonly agentId: string
   readonly queued: number
   readonly inFlight: number
 }
 
-/** The work of a provider, as this node remembers it. */
+/** The usage of a provider, from the memory of this node. */
 export interface ProviderUse {
   readonly orgId: string
   readonly provider: string
@@ -241,7 +297,7 @@ interface PoolUse {
   readonly waiting: number
 }
 
-/** How the process is. */
+/** Resource usage of the process. */
 export interface ProcessUse {
   readonly cpuSeconds: number
   readonly residentBytes: number
@@ -250,27 +306,27 @@ export interface ProcessUse {
   readonly eventLoopUtilization: number
 }
 
-/** Where the numbers come from: everything but the tally is asked when somebody wants to see them. */
+/** The sources of the metrics; all but the tally are read when metrics are requested. */
 export interface Sources {
   readonly tally: Tally
   readonly version: string
   readonly nodeId: () => string
-  /** The lanes with the work of every org on all nodes. */
+  /** The lanes with the runs of every org on all nodes. */
   readonly lanes: () => readonly LaneView[]
-  /** Slots of a lane that this node's own attempts hold. */
+  /** Slots of a lane used by attempts of this node. */
   readonly held: (lane: string) => number
-  /** Slots of a lane that the org with the most of them holds on this node. */
+  /** Slots of a lane on this node used by the org that uses the most. */
   readonly largestOrg: (lane: string) => number
-  readonly agents: () => readonly AgentWork[]
+  readonly agents: () => readonly AgentLoad[]
   readonly providers: () => readonly ProviderUse[]
   readonly pools: () => readonly PoolUse[]
-  /** Whether metrics that have a name without prefix are shown under it too. */
+  /** Whether the unprefixed names are exposed as well. */
   readonly showsUnprefixed: () => boolean
   readonly isDraining: () => boolean
   readonly isDatabaseUp: () => boolean
   readonly process: () => ProcessUse
-  /** Null: they could not be counted in time. */
+  /** Null if they could not be counted in time. */
   readonly counts: () => Promise<{ readonly value: DeploymentCounts; readonly ageMs: number } | null>
-  /** Milliseconds by a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly counter: () => number
 }

@@ -1,49 +1,77 @@
 import type { z } from 'zod'
-import { RPC_METHODS, type RpcMethodName, type RpcMethodSpec } from './methods.ts'
+import { schemaReader } from '../../api/read-input.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../../api/refusals.ts'
 import type { Principal } from '../../domain/access/access.ts'
-import { batchFull, createBatchRoom } from '../../http/answer-memory.ts'
-import type { HttpContext } from '../../http/context.ts'
-import { admit, admitTo } from '../../operations/admit.ts'
-import { callerFrom } from '../../operations/caller-from.ts'
+import { nearestWord } from '../../domain/nearest-word.ts'
+import { callerFrom } from '../../operations/context.ts'
+import { admit, admitToObject } from '../../operations/perform.ts'
+import { batchFullRefusal, createBatchRoom } from '../http/answer-memory.ts'
+import type { HttpContext } from '../http/context.ts'
 import { readJsonBody } from '../http/json-body.ts'
-import { schemaReader } from '../../api/read-input.ts'
-import { internal, refusalOf } from '../../http/unexpected.ts'
-import type { RpcCall } from '../../http/rpc/call.ts'
-import { RPC_HANDLERS } from '../../http/rpc/handlers.ts'
+import { internalError, refusalOf } from '../http/problem.ts'
+import type { RpcCall } from './cron.ts'
+import { RPC_HANDLERS } from './handlers.ts'
 import {
   answered,
   failed,
   invalidRequest,
-  noMethod,
+  unknownMethod,
   parseError,
   readRequest,
-  refusedWith,
+  rpcRefusal,
   type RpcAnswer,
   type RpcError,
   type RpcRequest,
 } from './message.ts'
-import { methodMeant, methodNamed } from '../../http/rpc/method-names.ts'
+import { RPC_METHODS, type RpcMethodName, type RpcMethodSpec } from './methods.ts'
 
-/** Somebody who calls, and how they are reined in. */
-export interface RpcAsker {
+/** Finds a method by name. GoClaw documents the cron methods without `cron.`, so those names are accepted too. */
+function findMethod(name: string): RpcMethodName | null {
+  return [name, `cron.${name}`].find(isMethod) ?? null
+}
+
+const isMethod = (name: string): name is RpcMethodName => Object.hasOwn(RPC_METHODS, name)
+
+/** Verbs of other systems, mapped to the ones used here. */
+const OTHER_VERBS: ReadonlyMap<string, string> = new Map([
+  ['add', 'create'],
+  ['new', 'create'],
+  ['edit', 'update'],
+  ['patch', 'update'],
+  ['remove', 'delete'],
+  ['enable', 'toggle'],
+  ['disable', 'toggle'],
+  ['trigger', 'run'],
+  ['history', 'runs'],
+])
+
+/** The method that an unknown name probably means; null if there is none. */
+function suggestMethod(name: string): string | null {
+  const dot = name.lastIndexOf('.') + 1
+  const verb = OTHER_VERBS.get(name.slice(dot))
+  const suggestion = verb === undefined ? null : findMethod(name.slice(0, dot) + verb)
+  return suggestion ?? nearestWord(name, Object.keys(RPC_METHODS))
+}
+
+/** The caller of a method, with its limits. */
+interface RpcCaller {
   readonly ctx: HttpContext
   readonly principal: Principal
   readonly requestId: string
-  /** Takes one call from what they may make a second, or refuses. */
+  /** Charges one call to the rate limit, or rejects it. */
   readonly charge: () => void
-  /** What was brought along so that it is done at most once. */
+  /** The idempotency key. */
   readonly key: string | undefined
-  /** The header of that name. */
+  /** The `traceparent` header. */
   readonly traceparent: unknown
 }
 
-/** More calls are not taken at once. */
-export const MOST_IN_BATCH = 50
+/** The maximum number of calls in a batch. */
+export const MAX_BATCH_SIZE = 50
 
-/** Answers what was sent: a call, or a batch of them, one after the other. Null: nobody wants an answer. */
-export async function answerRpc(asker: RpcAsker, sent: Buffer): Promise<RpcAnswer | readonly RpcAnswer[] | null> {
-  const read = readSent(sent)
+/** Executes a call, or the calls of a batch in order. Null if no response is expected. */
+export async function answerRpc(asker: RpcCaller, bytes: Buffer): Promise<RpcAnswer | readonly RpcAnswer[] | null> {
+  const read = parseRpcBody(bytes)
   if ('error' in read) return failed(null, read.error)
   const { body } = read
   if (!Array.isArray(body)) return answerOne(asker, body)
@@ -60,43 +88,44 @@ export async function answerRpc(asker: RpcAsker, sent: Buffer): Promise<RpcAnswe
   return answers.length === 0 ? null : answers
 }
 
-function readSent(sent: Buffer): { readonly body: unknown } | { readonly error: RpcError } {
-  if (sent.length === 0) return { error: parseError('nothing was sent') }
+function parseRpcBody(bytes: Buffer): { readonly body: unknown } | { readonly error: RpcError } {
+  if (bytes.length === 0) return { error: parseError('the body is empty') }
   try {
-    return { body: readJsonBody(sent) }
+    return { body: readJsonBody(bytes) }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return { error: error.flaws.length > 0 ? invalidRequest(error.message) : parseError(error.message) }
   }
 }
 
-function flawOfBatch({ key }: RpcAsker, batch: readonly unknown[]): string | null {
+function flawOfBatch({ key }: RpcCaller, batch: readonly unknown[]): string | null {
   if (batch.length === 0) return 'the batch is empty'
-  if (batch.length > MOST_IN_BATCH) return `a batch may have ${MOST_IN_BATCH} calls, and this one has ${batch.length}`
-  return key === undefined ? null : 'an Idempotency-Key is for one call, not for a batch'
+  if (batch.length > MAX_BATCH_SIZE)
+    return `a batch may have at most ${MAX_BATCH_SIZE} calls, and this one has ${batch.length}`
+  return key === undefined ? null : 'an Idempotency-Key cannot be used with a batch, only with a single call'
 }
 
-async function answerOne(asker: RpcAsker, given: unknown, isFull = false): Promise<RpcAnswer | null> {
+async function answerOne(asker: RpcCaller, given: unknown, isFull = false): Promise<RpcAnswer | null> {
   const request = readRequest(given)
   if ('error' in request) return failed(request.id, request.error)
-  if (isFull) return failed(request.id ?? null, refusedWith(batchFull(), asker.requestId, undefined))
-  const outcome = await perform(asker, request)
+  if (isFull) return failed(request.id ?? null, rpcRefusal(batchFullRefusal(), asker.requestId, undefined))
+  const outcome = await executeCall(asker, request)
   if (request.id === undefined) return null
   return 'error' in outcome ? failed(request.id, outcome.error) : answered(request.id, outcome.result)
 }
 
 type Outcome = { readonly result: unknown } | { readonly error: RpcError }
 
-async function perform(asker: RpcAsker, { method: called, params }: RpcRequest): Promise<Outcome> {
+async function executeCall(asker: RpcCaller, { method: methodName, params }: RpcRequest): Promise<Outcome> {
   const { ctx, principal, requestId } = asker
   try {
     asker.charge()
-    const method = methodNamed(called)
-    if (method === null) return { error: noMethod(called, methodMeant(called)) }
+    const method = findMethod(methodName)
+    if (method === null) return { error: unknownMethod(methodName, suggestMethod(methodName)) }
     const spec: RpcMethodSpec = RPC_METHODS[method]
     admit(ctx, spec, principal)
     const read = readParams(spec.params, params)
-    if (principal.railed !== undefined) await admitTo(ctx, spec, { principal, id: idIn(read) })
+    if (principal.restricted !== undefined) await admitToObject(ctx, spec, { principal, id: targetIdOf(read) })
     if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
     const once =
       spec.creates === true && asker.key !== undefined
@@ -105,21 +134,21 @@ async function perform(asker: RpcAsker, { method: called, params }: RpcRequest):
     const caller = callerFrom(principal, once)
     const call = (trace: string | null): Promise<unknown> =>
       handlerOf(method)({ ctx, caller: { ...caller, trace }, principal, params: read })
-    return { result: await (spec.admits === true ? ctx.admit(method, asker.traceparent, call) : call(null)) }
+    return { result: await (spec.admits === true ? ctx.traceSubmission(method, asker.traceparent, call) : call(null)) }
   } catch (error) {
-    const refusal = refusalOf(error) ?? unexpected(asker, called, error)
-    ctx.metrics.refused(refusal.code)
-    return { error: refusedWith(refusal, requestId, params) }
+    const refusal = refusalOf(error) ?? unexpectedCallError(asker, methodName, error)
+    ctx.metrics.countRefusal(refusal.code)
+    return { error: rpcRefusal(refusal, requestId, params) }
   }
 }
 
-/** The job or the conversation that a call is about, under whichever of its names it is given. */
-function idIn(params: unknown): unknown {
+/** The id of the job or session that a call is about, under any of its parameter names. */
+function targetIdOf(params: unknown): unknown {
   const { jobId, id, key, sessionKey } = params as Readonly<Record<string, unknown>>
   return [jobId, id, key, sessionKey].find((given) => typeof given === 'string' && given !== '')
 }
 
-/** The table of methods says that each that is there has one. */
+/** Every method in the table has a handler. */
 const handlerOf = (method: RpcMethodName): ((call: RpcCall<unknown>) => Promise<unknown>) =>
   (RPC_HANDLERS as Readonly<Record<string, unknown>>)[method] as (call: RpcCall<unknown>) => Promise<unknown>
 
@@ -130,8 +159,8 @@ function readParams(schema: z.ZodType, params: unknown): unknown {
   return schemaReader(schema)(given)
 }
 
-function unexpected({ ctx, requestId }: RpcAsker, method: string, error: unknown): Refusal {
+function unexpectedCallError({ ctx, requestId }: RpcCaller, method: string, error: unknown): Refusal {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   ctx.log({ level: 'error', message: 'A call failed', facts: { request_id: requestId, method, error: text } })
-  return internal(requestId)
+  return internalError(requestId)
 }

@@ -1,17 +1,17 @@
-import { INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, rpcCodeOf } from '../../contract/rpc/errors.ts'
+import { INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, rpcCodeOf } from './schema.ts'
 import type { Refusal } from '../../api/refusals.ts'
-import { problemOf } from '../../http/problem.ts'
+import { problemOf } from '../http/problem.ts'
 
 export type RpcId = string | number | null
 
-/** A request, as far as it is one. Undefined as id: nobody wants an answer. */
+/** A request. If `id` is undefined, no response is expected. */
 export interface RpcRequest {
   readonly id: RpcId | undefined
   readonly method: string
   readonly params: unknown
 }
 
-/** Something that is wrong, in the shape of JSON-RPC. */
+/** A JSON-RPC error. */
 export interface RpcError {
   readonly code: number
   readonly message: string
@@ -25,24 +25,24 @@ export type RpcAnswer =
 export const answered = (id: RpcId, result: unknown): RpcAnswer => ({ jsonrpc: '2.0', id, result })
 export const failed = (id: RpcId, error: RpcError): RpcAnswer => ({ jsonrpc: '2.0', id, error })
 
-/** What cannot be read at all. */
+/** The error for input that is not JSON. */
 export const parseError = (detail: string): RpcError => ({ code: PARSE_ERROR, message: `Parse error: ${detail}` })
 
-/** What can be read and is no request. */
+/** The error for JSON that is not a request. */
 export const invalidRequest = (detail: string): RpcError => ({
   code: INVALID_REQUEST,
   message: `Invalid request: ${detail}`,
 })
 
-/** A method that nobody knows, and which one may have been meant. */
-export const noMethod = (method: string, near: string | null): RpcError => ({
+/** The error for an unknown method, with a suggestion. */
+export const unknownMethod = (method: string, near: string | null): RpcError => ({
   code: METHOD_NOT_FOUND,
-  message: `There is no method ${method.slice(0, 100)}${near === null ? '' : `; did you mean ${near}?`}`,
+  message: `Unknown method ${method.slice(0, 100)}${near === null ? '' : `; did you mean ${near}?`}`,
   data: { code: 'METHOD_NOT_FOUND', ...(near === null ? {} : { did_you_mean: near }) },
 })
 
-/** What REST would refuse, with everything its problem says. */
-export function refusedWith(refusal: Refusal, requestId: string, params: unknown): RpcError {
+/** An API error with the fields of its problem document. */
+export function rpcRefusal(refusal: Refusal, requestId: string, params: unknown): RpcError {
   const { title: _title, type: _type, detail, ...facts } = problemOf(refusal, requestId, params)
   const { retryAfterMs } = refusal
   return {
@@ -55,7 +55,7 @@ export function refusedWith(refusal: Refusal, requestId: string, params: unknown
 const isId = (id: unknown): id is RpcId =>
   id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
 
-/** Reads one request. What is wrong with it is answered under its id, if it has one that can be read. */
+/** Parses one request. An error carries the request's id if it can be read. */
 export function readRequest(given: unknown): RpcRequest | { readonly id: RpcId; readonly error: RpcError } {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return { id: null, error: invalidRequest('it must be an object') }

@@ -7,31 +7,31 @@ const isWebSocket = ({ method, headers }: IncomingMessage): boolean =>
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
-/** Somebody wants to speak in another way on a connection that has been one of HTTP. */
+/** A request to change the protocol of an HTTP connection. */
 export interface Upgrade {
   readonly request: IncomingMessage
   readonly socket: Duplex
-  /** What has come after the head of the request. */
+  /** The data received after the request headers. */
   readonly head: Buffer
 }
 
-/** Who takes over what. */
-export interface Takers {
-  /** WebSockets, by their path. */
+/** The handlers of upgrades. */
+export interface UpgradeHandlers {
+  /** WebSocket handlers by path. */
   readonly paths: ReadonlyMap<string, (upgrade: Upgrade) => void>
-  /** Those who want to be passed on to somewhere else. */
+  /** The handler of CONNECT requests. */
   readonly tunnel: (upgrade: Upgrade) => void
 }
 
-/** Takes over those who want a WebSocket at one of these paths. Everybody else goes on as if they had not asked. */
-export function onWebSocket(server: Server, { paths, tunnel }: Takers): void {
-  const takerOf = (request: IncomingMessage): ((upgrade: Upgrade) => void) | undefined =>
+/** Handles WebSocket upgrades at these paths. Other upgrade requests continue as plain HTTP. */
+export function onWebSocket(server: Server, { paths, tunnel }: UpgradeHandlers): void {
+  const handlerFor = (request: IncomingMessage): ((upgrade: Upgrade) => void) | undefined =>
     isWebSocket(request) ? paths.get(request.url?.split('?', 1)[0] ?? '') : undefined
-  // From 24.9 on Node asks before it hands over anything, and has read the body by then: an offer with one is declined here.
-  // Node loses what comes behind such a request, so the connection ends with the answer.
+  // From 24.9 on, Node asks before it hands over a connection, and has read the body by then: an upgrade request with a
+  // body is declined here. Node loses data after such a request, so the connection ends with the response.
   const declined = new WeakSet<IncomingMessage>()
   const shouldUpgradeCallback = (request: IncomingMessage): boolean => {
-    if (takerOf(request) !== undefined || !hasBody(request)) return true
+    if (handlerFor(request) !== undefined || !hasBody(request)) return true
     declined.add(request)
     return false
   }
@@ -41,46 +41,46 @@ export function onWebSocket(server: Server, { paths, tunnel }: Takers): void {
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const upgrade = { request, socket, head }
-    inTurn(upgrade, takerOf(request) ?? (() => handBack(server, upgrade)))
+    afterEarlierResponses(upgrade, handlerFor(request) ?? (() => pushBackRequest(server, upgrade)))
   })
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    inTurn({ request, socket, head }, tunnel)
+    afterEarlierResponses({ request, socket, head }, tunnel)
   })
 }
 
-/** The answer that is being given on a connection; undefined when there is none. Node keeps it there and says so nowhere. */
-export const answerOn = (socket: Duplex): ServerResponse | undefined =>
+/** The response in progress on a connection; undefined if there is none. An undocumented field of Node. */
+export const responseOn = (socket: Duplex): ServerResponse | undefined =>
   (socket as { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
 
 /**
- * Waits until everything that was asked before on the same connection has been answered: what would be said now would be
- * taken for the answer to that. Nothing is read meanwhile.
+ * Waits until all earlier requests of the connection have been answered, because a response written now would be taken
+ * for theirs. Nothing is read meanwhile.
  */
-function inTurn(upgrade: Upgrade, take: (upgrade: Upgrade) => void): void {
+function afterEarlierResponses(upgrade: Upgrade, handler: (upgrade: Upgrade) => void): void {
   const { socket } = upgrade
-  const earlier = answerOn(socket)
+  const earlier = responseOn(socket)
   if (earlier === undefined) {
-    if (!socket.destroyed) take(upgrade)
+    if (!socket.destroyed) handler(upgrade)
     return
   }
   const ignore = (): void => undefined
   socket.on('error', ignore)
   earlier.once('close', () => {
-    // Until somebody else listens for them.
-    inTurn(upgrade, take)
+    // Only until the handler has its own error listener.
+    afterEarlierResponses(upgrade, handler)
     socket.off('error', ignore)
   })
 }
 
-/** What only concerns the change of protocol. */
+/** Headers that only concern the upgrade. */
 const OF_UPGRADE = new Set(['upgrade', 'http2-settings'])
 
 /**
- * Once anybody listens for upgrades, the server of Node hands over every request that offers one, and some clients offer
- * HTTP/2 with everything they send. A server may decline by just answering: the request is put back without the offer,
- * and the connection begins anew with it.
+ * With an upgrade listener, Node hands over every request that offers an upgrade, and some clients offer HTTP/2 with
+ * every request. A server may ignore the offer, so the request is pushed back without it and the connection is parsed
+ * again.
  */
-function handBack(server: Server, { request, socket, head }: Upgrade): void {
+function pushBackRequest(server: Server, { request, socket, head }: Upgrade): void {
   const { method = 'GET', url = '/', httpVersion, rawHeaders } = request
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -89,13 +89,13 @@ function handBack(server: Server, { request, socket, head }: Upgrade): void {
     const kept = lower === 'connection' ? withoutUpgrade(value) : value
     if (!OF_UPGRADE.has(lower) && (lower !== 'connection' || kept !== '')) lines.push(`${name}: ${kept}`)
   }
-  // An earlier answer may have left a clock running that nobody would stop any more.
+  // An earlier response may have left a timeout that nothing would clear.
   if ('setTimeout' in socket) (socket as Duplex & { setTimeout: (ms: number) => void }).setTimeout(0)
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
   server.emit('connection', socket)
 }
 
-/** What else was said about the connection, such as that it ends with the answer. */
+/** The other options of the Connection header, such as `close`. */
 const withoutUpgrade = (value: string): string =>
   value
     .split(',')

@@ -82,15 +82,16 @@ async function tryUpgrade(
   return complaints.length === 0
 }
 
-/** What others say of a node that was killed, as they should. */
-const OF_THE_KILLED = 'The engine of a node stands still '
+/** Expected errors about a killed node: the text of this release, and the one of releases up to 0.1.0. */
+const ABOUT_KILLED_NODES = ['The engine of a node has stalled ', 'The engine of a node stands still ']
 
 /** Errors in the logs of all nodes. The late node that is refused has logged none: it never got that far. */
 function readErrors(directory: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const file of readdirSync(directory).filter((name) => name.endsWith('.log')))
     for (const [, message = ''] of readFileSync(path.join(directory, file), 'utf8').matchAll(/^\S+Z error (.*)$/gm))
-      if (!message.startsWith(OF_THE_KILLED)) counts.set(message, (counts.get(message) ?? 0) + 1)
+      if (!ABOUT_KILLED_NODES.some((text) => message.startsWith(text)))
+        counts.set(message, (counts.get(message) ?? 0) + 1)
   return counts
 }
 

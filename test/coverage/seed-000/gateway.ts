@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import * as library from '../../../src/index.ts'
-import type { CronJob } from '../../../src/contract/rpc/cron.ts'
+import type { CronJob } from '../../../src/server/rpc/schema.ts'
 import { createJob, jobOf, loggedAs, logOf } from '../jobs.ts'
 import type { Row } from '../row.ts'
 

@@ -95,7 +95,7 @@ export const QUEUES: readonly Row[] = [
     says: 'The caller whose message was dropped gets `ErrQueueDropped`',
     shownBy: [
       'test/scenarios/session-order.test.ts',
-      'a full session › 5: cap 2, drop old: whoever asked is told by ErrQueueDropped, and listeners by an event',
+      'a full session › 5: cap 2, drop old: the caller is told by ErrQueueDropped, and listeners by an event',
     ],
   },
   {

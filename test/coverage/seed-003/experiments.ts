@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { RunView } from '../../../src/features/runs/schema.ts'
-import type { ScheduleInput, ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput, ScheduleView } from '../../../src/features/schedules/schema.ts'
 import type { Dispatch } from '../../../src/executors/dispatch.ts'
 import { missSeconds } from '../../scenarios/downtime.ts'
 import { labelOf } from '../../scenarios/stage.ts'

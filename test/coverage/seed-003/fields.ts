@@ -48,7 +48,7 @@ export const FIELDS: readonly Row[] = [
   {
     line: '8',
     says: 'The skipped run goes from SCHEDULED to SKIPPED.',
-    differs: 'It is recorded as `skipped` in one step: a state that lasts no time helps nobody who reads the history.',
+    differs: 'It is recorded as `skipped` in one step: a state that lasts no time helps no reader of the history.',
     check: async (world) => {
       const [, skipped] = (await overlapSkip(world)).runs
       const { timeline } = await world.server.runs.get(skipped?.id ?? '')

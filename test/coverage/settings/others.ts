@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { expect } from 'vitest'
-import { clientConfig } from '../../../src/store/postgres/target.ts'
+import { clientConfig } from '../../../src/platform/db/postgres/target.ts'
 import type { World } from '../../http-scenarios/world.ts'
 import { json, startPeer } from '../../platform/outbound/peer.ts'
 import { chat, ended, eventually, nothingFor, send } from '../../scenarios/support.ts'

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { describeCommands } from '../../../src/cli/commands.ts'
-import type { Desk } from '../../../src/cli/remote/talk.ts'
+import type { CliContext } from '../../../src/cli/remote/call.ts'
 
 /** The real program, of which nothing is carried out. */
 async function program(): Promise<Command> {
@@ -8,7 +8,7 @@ async function program(): Promise<Command> {
     .version('0', '-V, --version')
     .exitOverride()
     .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
-  await describeCommands(made, {} as Desk)
+  await describeCommands(made, {} as CliContext)
   disarm(made)
   return made
 }

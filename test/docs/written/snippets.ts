@@ -4,7 +4,7 @@ import ts from 'typescript'
 import { parse } from 'yaml'
 import { readConfigText } from '../../../src/platform/config/file.ts'
 import { CONFIG_KEYS } from '../../../src/platform/config/keys.ts'
-import { toolNamed } from '../../../src/server/mcp/tools/tools.ts'
+import { findTool } from '../../../src/server/mcp/tools/tools.ts'
 import type { OperationSpec } from '../../../src/api/operation.ts'
 import { OPERATIONS } from '../../../src/operations/table.ts'
 import { asCodeDocument } from '../../../src/features/as-code/schema.ts'
@@ -60,7 +60,7 @@ function wrongBodyOf(name: string, value: unknown): string | null {
 /** A call of a tool: its name, and what it is given. */
 function wrongCall(value: unknown): string | null {
   const { name = '', arguments: given } = value as { readonly name?: string; readonly arguments?: unknown }
-  const tool = toolNamed(name)
+  const tool = findTool(name)
   return tool === undefined ? `there is no tool ${name}` : told(tool.input, given, () => false)
 }
 

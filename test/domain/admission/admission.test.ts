@@ -21,7 +21,7 @@ const fullSession = aSession({
 /** Every gate shut at once; opening them one after the other must let the next one speak. */
 const GATES: readonly (readonly [string, Partial<AdmissionFacts>])[] = [
   ['budget', { budget: spent }],
-  ['runs_per_day', { limits: { tasks, runsPerDay: { made: 5, limit: 5 } } }],
+  ['runs_per_day', { limits: { tasks, runsPerDay: { created: 5, limit: 5 } } }],
   ['org_queue_full', { limits: { tasks: { ...tasks, queued: 1000, queuedForAgent: 100 }, runsPerDay: null } }],
   ['agent_queue_full', { limits: { tasks: { ...tasks, queuedForAgent: 100 }, runsPerDay: null } }],
   ['session_queue_full', { session: fullSession }],
@@ -92,7 +92,7 @@ describe('what is admitted', () => {
   it('may join a waiting message even when the org has made all its runs of the day', () => {
     const open = { runId: runId('r1'), firstAt: NOW, closesAt: later(NOW, 800), interrupts: false }
     const facts = admissionFacts({
-      limits: { tasks: null, runsPerDay: { made: 5, limit: 5 } },
+      limits: { tasks: null, runsPerDay: { created: 5, limit: 5 } },
       session: aSession({ open }),
     })
     expect(decideAdmission(anArrival({ sender: 'ann' }), facts)).toMatchObject({ kind: 'merge', into: 'r1' })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changedNames, differences, unusual } from '../../../src/core/as-code/compare.ts'
-import { isFields, isSame, type Fields } from '../../../src/core/as-code/same.ts'
+import { changedNames, differences, withoutDefaults } from '../../../src/domain/as-code/compare.ts'
+import { isJsonFields, isSameJson, type JsonFields } from '../../../src/domain/json.ts'
 
 describe('what differs', () => {
   it('is told where it is, inside of what both sides have', () => {
@@ -22,28 +22,31 @@ describe('what differs', () => {
   })
 
   it('is nothing exactly when both are the same', () => {
-    const fields = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.jsonValue({ maxDepth: 2 })) as fc.Arbitrary<Fields>
+    const fields = fc.dictionary(
+      fc.constantFrom('a', 'b', 'c'),
+      fc.jsonValue({ maxDepth: 2 }),
+    ) as fc.Arbitrary<JsonFields>
     fc.assert(
       fc.property(fields, fields, (one, other) => {
-        expect(differences(one, other).length === 0).toBe(isSame(withoutNull(one), withoutNull(other)))
-        expect(differences(one, JSON.parse(JSON.stringify(one)) as Fields)).toEqual([])
+        expect(differences(one, other).length === 0).toBe(isSameJson(withoutNull(one), withoutNull(other)))
+        expect(differences(one, JSON.parse(JSON.stringify(one)) as JsonFields)).toEqual([])
       }),
     )
   })
 })
 
 /** What is null is not there. */
-const withoutNull = (fields: Fields): Fields =>
+const withoutNull = (fields: JsonFields): JsonFields =>
   Object.fromEntries(
     Object.entries(fields)
       .filter(([, value]) => value !== null)
-      .map(([name, value]) => [name, isFields(value) ? withoutNull(value) : value]),
+      .map(([name, value]) => [name, isJsonFields(value) ? withoutNull(value) : value]),
   )
 
 describe('what is unusual', () => {
   it('is what cannot be left out', () => {
     const usual = { policy: 'SKIP', limit: 1, options: { a: 1, b: 2 }, none: null }
-    expect(unusual({ policy: 'SKIP', limit: 2, options: { a: 1, b: 3 }, none: null, more: 1 }, usual)).toEqual({
+    expect(withoutDefaults({ policy: 'SKIP', limit: 2, options: { a: 1, b: 3 }, none: null, more: 1 }, usual)).toEqual({
       ...{ limit: 2, options: { b: 3 }, more: 1 },
     })
   })

@@ -1,32 +1,38 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clearNames, meaningsOf, resolve, type Called, type Sought } from '../../../src/core/as-code/match.ts'
+import {
+  unambiguousNames,
+  matchItems,
+  resolveReference,
+  type NamedResource,
+  type DocumentItem,
+} from '../../../src/domain/as-code/compare.ts'
 
-const stored: readonly Called[] = [
+const stored: readonly NamedResource[] = [
   { id: 'a', name: 'One' },
   { id: 'b', name: 'Two' },
   { id: 'c', name: 'Two' },
 ]
-const byName = (name: string): Sought => ({ id: null, name })
+const byName = (name: string): DocumentItem => ({ id: null, name })
 
 describe('an item of a document', () => {
   it('means what is stored under its id, whatever its name', () => {
-    expect(meaningsOf([{ id: 'a', name: 'Another' }], stored)).toEqual([{ kind: 'stored', id: 'a' }])
+    expect(matchItems([{ id: 'a', name: 'Another' }], stored)).toEqual([{ kind: 'stored', id: 'a' }])
   })
 
   it('means the only thing of its name, and something new when there is none', () => {
-    expect(meaningsOf([byName('One'), byName('Three')], stored)).toEqual([
+    expect(matchItems([byName('One'), byName('Three')], stored)).toEqual([
       ...[{ kind: 'stored', id: 'a' }, { kind: 'new' }],
     ])
   })
 
   it('with an id that is not stored is new, so that documents with ids can be carried elsewhere', () => {
-    expect(meaningsOf([{ id: 'z', name: 'One' }], stored)).toEqual([{ kind: 'new' }])
+    expect(matchItems([{ id: 'z', name: 'One' }], stored)).toEqual([{ kind: 'new' }])
   })
 
   it('whose name several have is ambiguous until others are claimed by their ids', () => {
-    expect(meaningsOf([byName('Two')], stored)).toEqual([{ kind: 'ambiguous', ids: ['b', 'c'] }])
-    expect(meaningsOf([byName('Two'), { id: 'b', name: 'Two' }], stored)).toEqual([
+    expect(matchItems([byName('Two')], stored)).toEqual([{ kind: 'ambiguous', ids: ['b', 'c'] }])
+    expect(matchItems([byName('Two'), { id: 'b', name: 'Two' }], stored)).toEqual([
       ...[
         { kind: 'stored', id: 'c' },
         { kind: 'stored', id: 'b' },
@@ -35,12 +41,12 @@ describe('an item of a document', () => {
   })
 
   it('that stands there twice says where it stood first', () => {
-    expect(meaningsOf([byName('One'), byName('One')], stored)[1]).toEqual({ kind: 'twice', by: 'name', index: 0 })
+    expect(matchItems([byName('One'), byName('One')], stored)[1]).toEqual({ kind: 'twice', by: 'name', index: 0 })
     const ids = [
       { id: 'a', name: 'x' },
       { id: 'a', name: 'y' },
     ]
-    expect(meaningsOf(ids, stored)[1]).toEqual({ kind: 'twice', by: 'id', index: 0 })
+    expect(matchItems(ids, stored)[1]).toEqual({ kind: 'twice', by: 'id', index: 0 })
   })
 
   it('never means what another item means, and finds everything that an export names', () => {
@@ -58,11 +64,11 @@ describe('an item of a document', () => {
     )
     fc.assert(
       fc.property(things, items, (known, sought) => {
-        const meant = meaningsOf(sought, known).flatMap((one) => (one.kind === 'stored' ? [one.id] : []))
+        const meant = matchItems(sought, known).flatMap((one) => (one.kind === 'stored' ? [one.id] : []))
         expect(new Set(meant).size).toBe(meant.length)
-        const clear = clearNames(known)
+        const clear = unambiguousNames(known)
         const exported = known.map(({ id, name }) => ({ id: clear.has(id) ? null : id, name }))
-        expect(meaningsOf(exported, known)).toEqual(known.map(({ id }) => ({ kind: 'stored', id })))
+        expect(matchItems(exported, known)).toEqual(known.map(({ id }) => ({ kind: 'stored', id })))
       }),
     )
   })
@@ -70,14 +76,14 @@ describe('an item of a document', () => {
 
 describe('a name in a document', () => {
   it('leads to what has it, and else to what has it as id', () => {
-    expect(resolve('One', stored)).toEqual(['a'])
-    expect(resolve('Two', stored)).toEqual(['b', 'c'])
-    expect(resolve('c', stored)).toEqual(['c'])
-    expect(resolve('d', stored)).toEqual([])
-    expect(resolve('c', [...stored, { id: 'd', name: 'c' }])).toEqual(['d'])
+    expect(resolveReference('One', stored)).toEqual(['a'])
+    expect(resolveReference('Two', stored)).toEqual(['b', 'c'])
+    expect(resolveReference('c', stored)).toEqual(['c'])
+    expect(resolveReference('d', stored)).toEqual([])
+    expect(resolveReference('c', [...stored, { id: 'd', name: 'c' }])).toEqual(['d'])
   })
 
   it('is clear when nothing else has it', () => {
-    expect([...clearNames(stored)]).toEqual([['a', 'One']])
+    expect([...unambiguousNames(stored)]).toEqual([['a', 'One']])
   })
 })

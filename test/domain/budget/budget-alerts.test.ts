@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BUDGET_ALERT_KINDS, type AlertDecision, type BudgetAlertKind } from '../../../src/domain/alerts.ts'
-import { decideBudgetAlert, isUsedUp } from '../../../src/domain/budget/budget-alerts.ts'
+import { decideBudgetAlert, isExhausted } from '../../../src/domain/budget/budget-alerts.ts'
 import type { Budget } from '../../../src/domain/budget/budget.ts'
 import { later } from '../../../src/domain/instant.ts'
 import { explainWhy } from '../../../src/domain/reasons.ts'
@@ -71,7 +71,7 @@ describe('the alerts of a budget', () => {
     const decision = decide('budget_used_up', paused, { spent: 0 })
     if (decision.kind === 'none') throw new Error('nothing was raised')
     expectExplained(decision.why)
-    expect(explainWhy(decision.why)).toContain('until somebody resumes it')
+    expect(explainWhy(decision.why)).toContain('until it is resumed')
   })
 })
 
@@ -85,8 +85,8 @@ describe('a budget that pauses', () => {
     [60, 40, false],
     [60, 101, false],
   ])('has come to its end with %i spent and %i asked for: %s', (spent, reserve, expected) => {
-    expect(isUsedUp(pausing, { spent }, reserve)).toBe(expected)
-    expect(isUsedUp({ ...pausing, onExceed: 'skip' }, { spent }, reserve)).toBe(false)
-    expect(isUsedUp({ ...pausing, pausedAt: NOW }, { spent }, reserve)).toBe(false)
+    expect(isExhausted(pausing, { spent }, reserve)).toBe(expected)
+    expect(isExhausted({ ...pausing, onExceed: 'skip' }, { spent }, reserve)).toBe(false)
+    expect(isExhausted({ ...pausing, pausedAt: NOW }, { spent }, reserve)).toBe(false)
   })
 })

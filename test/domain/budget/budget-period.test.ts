@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { periodBounds, type BudgetPeriod } from '../../../src/domain/budget/budget-period.ts'
 import { DAY_MS, formatInstant, HOUR_MS, instant } from '../../../src/domain/instant.ts'
-import { parseZone, type Zone } from '../../../src/core/time/zone.ts'
+import { parseZone, type Zone } from '../../../src/domain/time/zone.ts'
 
 function zone(name: string): Zone {
   const result = parseZone('timezone', name)

@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import {
   decideBudget,
   remaining,
-  reserve,
+  addReserve,
   reserveFor,
-  settle,
+  settleUsage,
   toMicros,
   type Budget,
   type BudgetFacts,
-  type BudgetUse,
+  type BudgetUsage,
 } from '../../../src/domain/budget/budget.ts'
 import { agentId, budgetId } from '../../../src/domain/ids.ts'
 import { instant } from '../../../src/domain/instant.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
 import { expectExplained } from '../../support/why.ts'
 
 const noon = instant(Date.parse('2026-01-15T12:00:00Z'))
@@ -35,7 +35,7 @@ function aBudget(overrides: Partial<Budget> = {}): Budget {
 
 const facts = (budget: Budget, spent: number, needed: number): BudgetFacts => ({
   budget,
-  use: { spent, reserved: 0 },
+  usage: { spent, reserved: 0 },
   reserve: needed,
 })
 
@@ -73,7 +73,7 @@ describe('a budget', () => {
   })
 
   it('counts what running work may still use', () => {
-    expect(decideBudget([{ budget: aBudget(), use: { spent: 500, reserved: 400 }, reserve: 200 }], noon).kind).toBe(
+    expect(decideBudget([{ budget: aBudget(), usage: { spent: 500, reserved: 400 }, reserve: 200 }], noon).kind).toBe(
       'closed',
     )
   })
@@ -140,15 +140,24 @@ describe('several budgets', () => {
 
 describe('settling', () => {
   it('replaces what was set aside by what was used', () => {
-    expect(settle({ spent: 10, reserved: 150 }, { reserved: 100, actual: 60 })).toEqual({ spent: 70, reserved: 50 })
+    expect(settleUsage({ spent: 10, reserved: 150 }, { reserved: 100, actual: 60 })).toEqual({
+      spent: 70,
+      reserved: 50,
+    })
   })
 
   it('counts what was used beyond what was set aside', () => {
-    expect(settle({ spent: 0, reserved: 100 }, { reserved: 100, actual: 130 })).toEqual({ spent: 130, reserved: 0 })
+    expect(settleUsage({ spent: 0, reserved: 100 }, { reserved: 100, actual: 130 })).toEqual({
+      spent: 130,
+      reserved: 0,
+    })
   })
 
   it('gives everything back when the run will never report', () => {
-    expect(settle({ spent: 10, reserved: 100 }, { reserved: 100, actual: null })).toEqual({ spent: 10, reserved: 0 })
+    expect(settleUsage({ spent: 10, reserved: 100 }, { reserved: 100, actual: null })).toEqual({
+      spent: 10,
+      reserved: 0,
+    })
   })
 
   it('never spends more than the amount while runs stay within what they set aside', () => {
@@ -156,20 +165,20 @@ describe('settling', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const budget = aBudget()
-        let use: BudgetUse = { spent: 0, reserved: 0 }
+        let use: BudgetUsage = { spent: 0, reserved: 0 }
         let inFlight: readonly { readonly reserved: number; readonly actual: number }[] = []
         for (const { needed, share, settleFirst } of steps) {
           const [oldest] = inFlight
           if (settleFirst && oldest !== undefined) {
-            use = settle(use, oldest)
+            use = settleUsage(use, oldest)
             inFlight = inFlight.slice(1)
           }
-          if (decideBudget([{ budget, use, reserve: needed }], noon).kind === 'closed') continue
-          use = reserve(use, needed)
+          if (decideBudget([{ budget, usage: use, reserve: needed }], noon).kind === 'closed') continue
+          use = addReserve(use, needed)
           inFlight = [...inFlight, { reserved: needed, actual: Math.floor((needed * share) / 100) }]
           expect(use.spent + use.reserved).toBeLessThanOrEqual(budget.amount)
         }
-        for (const run of inFlight) use = settle(use, run)
+        for (const run of inFlight) use = settleUsage(use, run)
         expect(use.spent).toBeLessThanOrEqual(budget.amount)
         expect(use.reserved).toBe(0)
       }),
@@ -181,11 +190,11 @@ describe('settling', () => {
     const run = fc.record({ reserved: fc.integer({ min: 1, max: 50 }), actual: fc.nat(500) })
     fc.assert(
       fc.property(fc.array(run, { maxLength: 60 }), (runs) => {
-        let use: BudgetUse = { spent: 0, reserved: 0 }
+        let use: BudgetUsage = { spent: 0, reserved: 0 }
         let last = 0
         for (const next of runs) {
-          if (decideBudget([{ budget: aBudget(), use, reserve: next.reserved }], noon).kind === 'closed') break
-          use = settle(reserve(use, next.reserved), next)
+          if (decideBudget([{ budget: aBudget(), usage: use, reserve: next.reserved }], noon).kind === 'closed') break
+          use = settleUsage(addReserve(use, next.reserved), next)
           last = next.actual
         }
         expect(use.spent).toBeLessThanOrEqual(1000 + last)

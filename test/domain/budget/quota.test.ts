@@ -6,14 +6,14 @@ import {
   chargeAttempt,
   chargeTokens,
   closedQuota,
-  fullBuckets,
-  leftOf,
-  refuse,
-  succeed,
-  withQuotas,
+  createQuotaState,
+  remainingQuota,
+  applyRefusal,
+  applySuccess,
+  changeQuotas,
   type Quotas,
   type QuotaState,
-} from '../../../src/core/quota/quota.ts'
+} from '../../../src/domain/budget/quota.ts'
 import { NOW } from '../../support/builders.ts'
 
 const quotas = (over: Partial<Quotas> = {}): Quotas => ({
@@ -25,7 +25,7 @@ const at = (ms: number): Instant => later(NOW, ms)
 
 /** So many attempts at once, each with so many tokens. */
 function begun(of: Quotas, count: number, { now = NOW, tokens = 0 } = {}): QuotaState {
-  let state = fullBuckets(of, NOW)
+  let state = createQuotaState(of, NOW)
   for (let left = count; left > 0; left -= 1) state = chargeAttempt(state, of, { now, tokens })
   return state
 }
@@ -37,8 +37,8 @@ describe('requests a minute', () => {
     expect(closedQuota(used, SIXTY, NOW)).toEqual({ quota: 'requests_per_minute', until: at(1_000) })
     expect(closedQuota(used, SIXTY, at(999))).toEqual({ quota: 'requests_per_minute', until: at(1_000) })
     expect(closedQuota(used, SIXTY, at(1_000))).toBeNull()
-    expect(leftOf(used, SIXTY, at(30_500))).toEqual({ requests: 30, tokens: null })
-    expect(leftOf(used, SIXTY, at(10 * MINUTE_MS))).toEqual({ requests: 60, tokens: null })
+    expect(remainingQuota(used, SIXTY, at(30_500))).toEqual({ requests: 30, tokens: null })
+    expect(remainingQuota(used, SIXTY, at(10 * MINUTE_MS))).toEqual({ requests: 60, tokens: null })
   })
 
   it('open at the first whole millisecond of an odd rate', () => {
@@ -56,7 +56,7 @@ describe('requests a minute', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), gaps, (perMinute, steps) => {
         const of = quotas({ requestsPerMinute: perMinute })
-        let state = fullBuckets(of, NOW)
+        let state = createQuotaState(of, NOW)
         let now = NOW
         const starts: number[] = []
         for (const gap of steps) {
@@ -79,7 +79,7 @@ describe('requests a minute', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 300 }), (perMinute, count) => {
         const of = quotas({ requestsPerMinute: perMinute })
-        let [state, now] = [fullBuckets(of, NOW), NOW]
+        let [state, now] = [createQuotaState(of, NOW), NOW]
         for (let made = 0; made < perMinute + count; made += 1) {
           now = closedQuota(state, of, now)?.until ?? now
           state = chargeAttempt(state, of, { now, tokens: 0 })
@@ -97,7 +97,7 @@ describe('tokens a minute', () => {
 
   it('let work start while any are left, and are owed beyond that', () => {
     const state = begun(SIX, 1, { tokens: 9_000 })
-    expect(leftOf(state, SIX, NOW)).toEqual({ requests: null, tokens: -3_000 })
+    expect(remainingQuota(state, SIX, NOW)).toEqual({ requests: null, tokens: -3_000 })
     // At 100 a second 3,000 take 30 s, and there must be more than nothing.
     expect(closedQuota(state, SIX, NOW)).toEqual({ quota: 'tokens_per_minute', until: at(30_001) })
     expect(closedQuota(state, SIX, at(30_000))).not.toBeNull()
@@ -107,15 +107,15 @@ describe('tokens a minute', () => {
   it('that were set aside and not used come back, and those used beyond are owed', () => {
     const state = begun(SIX, 1, { tokens: 4_000 })
     const settled = chargeTokens(chargeTokens(state, SIX, { now: NOW, tokens: -4_000 }), SIX, { now: NOW, tokens: 500 })
-    expect(leftOf(settled, SIX, NOW).tokens).toBe(5_500)
-    expect(leftOf(chargeTokens(settled, SIX, { now: NOW, tokens: 7_500 }), SIX, NOW).tokens).toBe(-2_000)
+    expect(remainingQuota(settled, SIX, NOW).tokens).toBe(5_500)
+    expect(remainingQuota(chargeTokens(settled, SIX, { now: NOW, tokens: 7_500 }), SIX, NOW).tokens).toBe(-2_000)
   })
 
   it('never hold more than a minute of them, and never owe more than a day', () => {
-    const state = fullBuckets(SIX, NOW)
-    expect(leftOf(chargeTokens(state, SIX, { now: NOW, tokens: -9_000 }), SIX, NOW).tokens).toBe(6_000)
+    const state = createQuotaState(SIX, NOW)
+    expect(remainingQuota(chargeTokens(state, SIX, { now: NOW, tokens: -9_000 }), SIX, NOW).tokens).toBe(6_000)
     const owed = chargeTokens(state, SIX, { now: NOW, tokens: 1e12 })
-    expect(leftOf(owed, SIX, NOW).tokens).toBe(-6_000 * 1_440)
+    expect(remainingQuota(owed, SIX, NOW).tokens).toBe(-6_000 * 1_440)
     expect(Number.isSafeInteger(owed.tokens)).toBe(true)
   })
 })
@@ -125,7 +125,7 @@ describe('several quotas', () => {
     const both = quotas({ requestsPerMinute: 60, tokensPerMinute: 60 })
     const state = begun(both, 60, { tokens: 2 })
     expect(closedQuota(state, both, NOW)).toEqual({ quota: 'tokens_per_minute', until: at(60_001) })
-    expect(closedQuota(refuse(state, { now: NOW, startedAt: NOW, retryAfterMs: 90_000 }), both, NOW)).toEqual({
+    expect(closedQuota(applyRefusal(state, { now: NOW, startedAt: NOW, retryAfterMs: 90_000 }), both, NOW)).toEqual({
       ...{ quota: 'retry_after', until: at(90_000) },
     })
     expect(closedQuota(begun(quotas(), 1_000), quotas(), NOW)).toBeNull()
@@ -134,14 +134,15 @@ describe('several quotas', () => {
   it('that change keep what was used, and are there at once where they are new or more', () => {
     const used = begun(SIXTY, 60)
     const more = quotas({ requestsPerMinute: 120, tokensPerMinute: 10 })
-    const changed = withQuotas(used, { before: SIXTY, after: more, now: at(1_000) })
-    expect(leftOf(changed, more, at(1_000))).toEqual({ requests: 61, tokens: 10 })
-    expect(leftOf(changed, more, at(2_000)).requests).toBe(63)
+    const changed = changeQuotas(used, { before: SIXTY, after: more, now: at(1_000) })
+    expect(remainingQuota(changed, more, at(1_000))).toEqual({ requests: 61, tokens: 10 })
+    expect(remainingQuota(changed, more, at(2_000)).requests).toBe(63)
     const less = quotas({ requestsPerMinute: 5 })
     expect(
-      leftOf(withQuotas(fullBuckets(SIXTY, NOW), { before: SIXTY, after: less, now: NOW }), less, NOW).requests,
+      remainingQuota(changeQuotas(createQuotaState(SIXTY, NOW), { before: SIXTY, after: less, now: NOW }), less, NOW)
+        .requests,
     ).toBe(5)
-    expect(leftOf(withQuotas(used, { before: SIXTY, after: quotas(), now: NOW }), quotas(), NOW)).toEqual({
+    expect(remainingQuota(changeQuotas(used, { before: SIXTY, after: quotas(), now: NOW }), quotas(), NOW)).toEqual({
       requests: null,
       tokens: null,
     })
@@ -149,9 +150,9 @@ describe('several quotas', () => {
 })
 
 describe('a provider that refuses', () => {
-  const fresh = fullBuckets(SIXTY, NOW)
+  const fresh = createQuotaState(SIXTY, NOW)
   const refused = (state: QuotaState, now: Instant, retryAfterMs: number | null = null, startedAt = now): QuotaState =>
-    refuse(state, { now, startedAt, retryAfterMs })
+    applyRefusal(state, { now, startedAt, retryAfterMs })
 
   it('is left alone for as long as it says, the longer of two waits', () => {
     const first = refused(fresh, NOW, 5_000)
@@ -179,14 +180,14 @@ describe('a provider that refuses', () => {
 
   it('is tried again at once when somebody sets its quotas, be it to what they are', () => {
     const blocked = refused(refused(fresh, NOW), at(1_000), 86_400_000)
-    const set = withQuotas(blocked, { before: SIXTY, after: SIXTY, now: at(2_000) })
+    const set = changeQuotas(blocked, { before: SIXTY, after: SIXTY, now: at(2_000) })
     expect([closedQuota(set, SIXTY, at(2_000)), set.refusals]).toEqual([null, 0])
   })
 
   it('is trusted again with the first success that began after the wait', () => {
     const state = refused(refused(fresh, NOW), at(1_000))
-    expect(succeed(state, NOW)).toBe(state)
-    const trusted = succeed(state, at(3_000))
+    expect(applySuccess(state, NOW)).toBe(state)
+    const trusted = applySuccess(state, at(3_000))
     expect([trusted.refusals, trusted.blockedUntil]).toEqual([0, null])
     expect(refused(trusted, at(4_000)).blockedUntil).toBe(at(5_000))
   })

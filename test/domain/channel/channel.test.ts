@@ -1,12 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideAdmittance, strangerText } from '../../../src/core/channel/admittance.ts'
-import { chatSession, heardText, joinPeer, splitPeer } from '../../../src/core/channel/channel.ts'
-import { channelFlaws, parseChannelIds, settingsOf } from '../../../src/domain/channel/channel-settings.ts'
+import {
+  chatSession,
+  decideChannelAccess,
+  receivedMessageText,
+  joinPeer,
+  splitPeer,
+  unknownSenderText,
+} from '../../../src/domain/channel/channel.ts'
+import { channelFlaws, parseChannelIds, channelSettingsOf } from '../../../src/domain/channel/channel-settings.ts'
 import { readHookBody } from '../../../src/domain/channel/hook-body.ts'
-import { decideMark, type MarkFacts } from '../../../src/core/channel/marks.ts'
-import { replyOf, splitText } from '../../../src/core/channel/reply.ts'
-import { chatOfLine, kindOf, lineOf } from '../../../src/core/delivery/run-delivery.ts'
+import { decideIndicators, type IndicatorFacts, chatReplyOf, splitText } from '../../../src/domain/channel/reply.ts'
+import { chatOfOutboxQueue, deliveryKindOf, outboxQueueOf } from '../../../src/domain/delivery/delivery.ts'
 import { agentId, sessionKey } from '../../../src/domain/ids.ts'
 import { instant } from '../../../src/domain/instant.ts'
 
@@ -24,16 +29,16 @@ describe('who is heard', () => {
     ['the group is named, whatever the thread', { ...closed, allowedChats: ['-5'] }, group, 'admitted'],
     ['everybody is', { ...closed, open: true }, group, 'admitted'],
   ])('%s', (_, rule, chat, kind) => {
-    expect(decideAdmittance(rule, { chat, sender: ann }).kind).toBe(kind)
+    expect(decideChannelAccess(rule, { chat, sender: ann }).kind).toBe(kind)
   })
 
   it('tells a stranger how to become known, and leaves groups alone', () => {
-    expect(decideAdmittance(closed, { chat: dm, sender: ann })).toMatchObject({
+    expect(decideChannelAccess(closed, { chat: dm, sender: ann })).toMatchObject({
       told: true,
       why: { reason: 'unknown_sender' },
     })
-    expect(decideAdmittance(closed, { chat: group, sender: ann })).toMatchObject({ told: false })
-    expect(strangerText(ann)).toContain('7')
+    expect(decideChannelAccess(closed, { chat: group, sender: ann })).toMatchObject({ told: false })
+    expect(unknownSenderText(ann)).toContain('7')
   })
 })
 
@@ -42,14 +47,17 @@ describe('a conversation', () => {
     const of = { agentId: agentId('helper'), channel: 'tg' }
     expect(chatSession(of, group)).toBe('agent:helper:tg:group:-5/9')
     expect(splitPeer(joinPeer('C1', '17.01'))).toEqual({ chat: 'C1', thread: '17.01' })
-    expect(heardText({ chat: group, sender: ann, text: 'hi' })).toBe('Ann: hi')
-    expect(heardText({ chat: dm, sender: ann, text: 'hi' })).toBe('hi')
+    expect(receivedMessageText({ chat: group, sender: ann, text: 'hi' })).toBe('Ann: hi')
+    expect(receivedMessageText({ chat: dm, sender: ann, text: 'hi' })).toBe('hi')
   })
 
   it('is found again by the line of what goes there', () => {
     for (const to of [{ session: sessionKey('agent:a:tg:dm:7') }, { channel: 'tg', to: '-5/9:x' }])
-      expect([chatOfLine(lineOf(to)), kindOf(to)]).toEqual([to, 'session' in to ? 'session' : 'channel'])
-    expect(chatOfLine('https://example.com')).toBeNull()
+      expect([chatOfOutboxQueue(outboxQueueOf(to)), deliveryKindOf(to)]).toEqual([
+        to,
+        'session' in to ? 'session' : 'channel',
+      ])
+    expect(chatOfOutboxQueue('https://example.com')).toBeNull()
   })
 })
 
@@ -85,12 +93,12 @@ describe('what a chat is told about an ending', () => {
     ['failed', null, 'I could not answer: it broke'],
     ['timeout', null, 'I could not answer in time.'],
   ] as const)('%s with %j', (state, output, text) => {
-    expect(replyOf({ state, output, errorMessage: 'it broke' }).text).toBe(text)
+    expect(chatReplyOf({ state, output, errorMessage: 'it broke' }).text).toBe(text)
   })
 })
 
 describe('what shows that a run is at work', () => {
-  const running: MarkFacts = {
+  const running: IndicatorFacts = {
     state: 'running',
     startedAt: instant(1_000),
     answer: null,
@@ -126,7 +134,7 @@ describe('what shows that a run is at work', () => {
     ],
     ['clears what nobody remembers', { ...running, state: null }, { kind: 'clear', removesPlaceholder: true }],
   ] as const)('%s', (_, facts, decision) => {
-    expect(decideMark(facts)).toEqual(decision)
+    expect(decideIndicators(facts)).toEqual(decision)
   })
 })
 
@@ -166,11 +174,11 @@ describe('the body of a hook', () => {
 describe('the settings of a channel', () => {
   it('are those of its kind, and null goes back to the default', () => {
     const users = parseChannelIds('allowed_users', [7, '7', '8'])
-    const made = settingsOf('telegram', { allowed_users: users.ok ? users.value : [], open: null }, null)
+    const made = channelSettingsOf('telegram', { allowed_users: users.ok ? users.value : [], open: null }, null)
     expect(made).toMatchObject({ allowed_users: ['7', '8'], open: false, mode: 'polling', session: null })
     expect(channelFlaws('slack', { mode: 'polling', token: 'xoxb-1', signing_secret: '12345678' }, true)).toMatchObject(
       [{ field: 'mode' }],
     )
-    expect(settingsOf('telegram', { mode: 'webhook' }, made)).toMatchObject({ allowed_users: ['7', '8'] })
+    expect(channelSettingsOf('telegram', { mode: 'webhook' }, made)).toMatchObject({ allowed_users: ['7', '8'] })
   })
 })

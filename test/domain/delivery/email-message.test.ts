@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { writeLetter } from '../../../src/core/delivery/letter.ts'
-import { parseMailSettings } from '../../../src/core/delivery/mail-settings.ts'
+import { renderTextMessage } from '../../../src/domain/delivery/email-message.ts'
+import { parseMailSettings } from '../../../src/domain/delivery/target-kinds.ts'
 
 const AT = '2026-01-15T12:00:00.000Z'
 const run = {
@@ -12,7 +12,7 @@ const run = {
   attempt: 1,
 }
 const letter = (type: string, data: object, about?: string | null) =>
-  writeLetter({ type, timestamp: AT, data: { ...data }, ...(about === undefined ? {} : { about }) })
+  renderTextMessage({ type, timestamp: AT, data: { ...data }, ...(about === undefined ? {} : { about }) })
 
 describe('a letter', () => {
   it('about a run names it and how it ended, and has its output as it is', () => {
@@ -68,10 +68,10 @@ describe('where mail goes', () => {
     [{ to: ['ops@example.com', 'müller@bücher.example'], subject_prefix: '[ops]' }, 'fine'],
     [undefined, 'settings.to is missing'],
     [{}, 'settings.to is missing'],
-    [{ to: [] }, 'settings.to must name who gets the mail'],
-    [{ to: 'Ops <ops@example.com>' }, 'settings.to is no mail address'],
-    [{ to: ['a@b.c', 'a@b.c, d@e.f'] }, 'settings.to.1 is no mail address'],
-    [{ to: 'a@b.c', subject_prefix: 'x\r\ny' }, 'settings.subject_prefix cannot stand at the beginning of a subject'],
+    [{ to: [] }, 'settings.to must name the recipients'],
+    [{ to: 'Ops <ops@example.com>' }, 'settings.to is not an email address'],
+    [{ to: ['a@b.c', 'a@b.c, d@e.f'] }, 'settings.to.1 is not an email address'],
+    [{ to: 'a@b.c', subject_prefix: 'x\r\ny' }, 'settings.subject_prefix cannot be used as a subject prefix'],
     [{ to: 'a@b.c', cc: 'd@e.f' }, 'settings.cc is not a known field'],
   ])('%j: %s', (given, expected) => {
     expect(flawOf(given)).toBe(expected)

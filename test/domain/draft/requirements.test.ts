@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { languageOfText } from '../../../src/domain/draft/requests.ts'
-import { requirementsOf, roomAround, traitsOf } from '../../../src/domain/draft/requirements.ts'
-import { threadOf, type SaidMessage } from '../../../src/core/draft/thread.ts'
+import { requirementsOf, roundedLimit, traitsOf } from '../../../src/domain/draft/requirements.ts'
+import { threadOf, type ConversationMessage } from '../../../src/domain/draft/thread.ts'
 import { instant } from '../../../src/domain/instant.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
 
 const context = { now: instant(0), zone: UTC }
 const LIST = '- Two invoices are due\n- The server was restarted\n- Ann wants to meet'
 const GERMAN = 'Die Rechnung ist fällig und der Server wurde neu gestartet, auch das Treffen mit Ann ist nicht sicher.'
 
-const said = (...lines: readonly (readonly [string, unknown])[]): readonly SaidMessage[] =>
+const said = (...lines: readonly (readonly [string, unknown])[]): readonly ConversationMessage[] =>
   lines.map(([text, answer], no) => ({ runId: `run_${no}`, text, answer }))
 
-const drawn = (messages: readonly SaidMessage[], chosen: string) => {
+const drawn = (messages: readonly ConversationMessage[], chosen: string) => {
   const thread = threadOf(messages, chosen, context)
   if (thread === null) throw new Error('no thread')
   return { thread, requirements: requirementsOf(thread) }
@@ -37,7 +37,7 @@ describe('what can be seen of an answer', () => {
   it('its length is in words, or in characters where words do not stand apart', () => {
     expect(traitsOf(LIST).length).toEqual({ count: 12, unit: 'words' })
     expect(traitsOf('收件箱里有三封新邮件').length).toEqual({ count: 10, unit: 'characters' })
-    expect([12, 60, 170, 400, 2_000].map(roomAround)).toEqual([20, 75, 250, 500, 2_400])
+    expect([12, 60, 170, 400, 2_000].map(roundedLimit)).toEqual([20, 75, 250, 500, 2_400])
   })
 
   it('its language is told where it is sure', () => {
@@ -73,7 +73,7 @@ describe('what a good answer requires', () => {
       ['in French', 'Beau.'],
     )
     const { thread, requirements } = drawn(messages, 'run_3')
-    expect(thread).toMatchObject({ prompt: 'What is new in the inbox?', asked: { runId: 'run_1' }, earlier: 1 })
+    expect(thread).toMatchObject({ prompt: 'What is new in the inbox?', question: { runId: 'run_1' }, earlier: 1 })
     expect(thread.timing).toMatchObject({
       said: { fields: { cron: '0 9 * * 1-5', timezone: 'Europe/Berlin' } },
       message: { runId: 'run_6' },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { isFiller, timingIn } from '../../../src/core/draft/thread.ts'
+import { isFiller, findTiming } from '../../../src/domain/draft/thread.ts'
 import { instant } from '../../../src/domain/instant.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
 
 const context = { now: instant(Date.parse('2027-01-04T08:00:00Z')), zone: UTC }
 const read = (message: string): readonly [string, string, Readonly<Record<string, unknown>>] | null => {
-  const found = timingIn(message, context)
+  const found = findTiming(message, context)
   return found === null ? null : [found.words, found.rest, found.fields]
 }
 const berlin = { cron: '0 9 * * 1-5', timezone: 'Europe/Berlin' }
@@ -45,7 +45,7 @@ describe('when something is to happen, said in a message', () => {
   })
 
   it('is not looked for in sentences without end', () => {
-    expect(timingIn('every 9 and each '.repeat(2_000), context)).toBeNull()
+    expect(findTiming('every 9 and each '.repeat(2_000), context)).toBeNull()
   })
 
   it('leaves nothing to do where only courtesies are left', () => {

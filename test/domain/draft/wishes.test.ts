@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wishIn } from '../../../src/domain/draft/requests.ts'
+import { changeRequestIn } from '../../../src/domain/draft/requests.ts'
 
 describe('what somebody wants otherwise', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('what somebody wants otherwise', () => {
     ['用表格形式', 'format', '用表格形式。'],
     ['不要表情符号', 'content', '不要表情符号。'],
   ])('%j', (message, kind, text) => {
-    const wish = wishIn(message)
+    const wish = changeRequestIn(message)
     expect([wish?.kind ?? null, wish?.text ?? null]).toEqual([kind, text])
   })
 
@@ -37,6 +37,6 @@ describe('what somebody wants otherwise', () => {
     `no ${'x'.repeat(200)}`,
     'no emojis\nand no links',
   ])('is nothing in %j', (message) => {
-    expect(wishIn(message)).toBeNull()
+    expect(changeRequestIn(message)).toBeNull()
   })
 })

@@ -3,8 +3,8 @@ import { LINK_KINDS } from '../../../src/features/explain/schema.ts'
 import { OPERATIONS } from '../../../src/operations/table.ts'
 import { Command } from 'commander'
 import { describeCommands } from '../../../src/cli/commands.ts'
-import { evidenceLinks, linkTo, onlyOnce } from '../../../src/service/explain/links.ts'
-import { ACTIONS } from '../../../src/service/explain/next.ts'
+import { evidenceLinks, linkTo, uniqueLinks } from '../../../src/features/explain/evidence.ts'
+import { ACTIONS } from '../../../src/features/explain/next.ts'
 
 const shapeOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}$`)
 
@@ -40,7 +40,7 @@ describe('a link', () => {
       ['lane', 'lane', 'main'],
       ['budget', 'budget', 'bud_1'],
     ])
-    expect(onlyOnce([...links, ...links])).toEqual(links)
+    expect(uniqueLinks([...links, ...links])).toEqual(links)
   })
 })
 

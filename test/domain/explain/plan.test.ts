@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { isOccurrence, whyNoOccurrence } from '../../../src/domain/explain/plan.ts'
 import { formatInstant, instant, type Instant } from '../../../src/domain/instant.ts'
 import { explainWhy } from '../../../src/domain/reasons.ts'
-import { UTC, type Zone } from '../../../src/core/time/zone.ts'
-import { formatInZone, instantOf } from '../../../src/domain/time/wall-clock.ts'
-import { readAsked, type Reader } from '../../../src/service/explain/asked.ts'
-import { parseNewTiming } from '../../../src/service/schedule-timing.ts'
-import { parseZone } from '../../../src/core/time/zone.ts'
+import { parseZone, UTC, type Zone } from '../../../src/domain/time/zone.ts'
+import { formatInZone, instantOfLocal } from '../../../src/domain/time/wall-clock.ts'
+import { parseQuestionTime, type TimeContext } from '../../../src/features/explain/surroundings.ts'
+import { parseNewTiming } from '../../../src/features/schedules/input.ts'
 
 const at = (text: string): Instant => instant(Date.parse(text))
 const zone = (name: string): Zone => {
@@ -64,16 +63,16 @@ describe('a time on the wall', () => {
     // Never shown: as long behind the change as it is behind the gap.
     ['2026-03-29 02:30', '2026-03-29T01:30:00.000Z'],
   ])('%s in Berlin is %s', (local, moment) => {
-    const found = instantOf(BERLIN, Date.parse(`${local.replace(' ', 'T')}:00Z`) / 1_000)
+    const found = instantOfLocal(BERLIN, Date.parse(`${local.replace(' ', 'T')}:00Z`) / 1_000)
     expect(formatInstant(found)).toBe(moment)
     if (!local.startsWith('2026-03-29')) expect(formatInZone(BERLIN, found)).toBe(local)
   })
 })
 
 describe('a moment as people ask for it', () => {
-  const reader: Reader = { now: at('2026-11-16T12:00:00Z'), zone: BERLIN, zoneFrom: 'schedule' }
+  const reader: TimeContext = { now: at('2026-11-16T12:00:00Z'), zone: BERLIN, zoneFrom: 'schedule' }
   const read = (text: string) => {
-    const found = readAsked('at', text, reader)
+    const found = parseQuestionTime('at', text, reader)
     return found.ok
       ? [formatInstant(found.value.at), found.value.zoneFrom, found.value.isInGap]
       : found.flaws[0]?.message

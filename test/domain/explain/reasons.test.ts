@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isDocumented, readRule } from '../../../src/core/explain/rules.ts'
+import { isDocumented, describeRule } from '../../../src/domain/explain/rules.ts'
 import { because, explainWhy, isComplete, REASONS, type Reason } from '../../../src/domain/reasons.ts'
 import { ROOT } from '../../tooling/root.ts'
 
@@ -67,16 +67,16 @@ describe('a rule', () => {
   })
 
   it('leads to a page and a heading that exist', () => {
-    const broken = rules.map((rule) => readRule(rule).documentation).filter((page) => !exists(page))
+    const broken = rules.map((rule) => describeRule(rule).documentation).filter((page) => !exists(page))
     expect([...new Set(broken)]).toEqual([])
   })
 
   it('is told with its value, which it says itself or which is among the evidence', () => {
-    expect(readRule('overlap_action=SKIP')).toMatchObject({ name: 'overlap_action', value: 'SKIP' })
-    expect(readRule('gate:lane', { lane: 'main', size: 30 })).toMatchObject({ name: 'gate:lane', value: '30' })
-    expect(readRule('session.max_concurrent', { limit: 3 })).toMatchObject({ value: '3' })
-    expect(readRule('timing')).toMatchObject({ value: null })
-    expect(readRule('never heard of').documentation).toBe('docs/concepts/explain.md#rules')
+    expect(describeRule('overlap_action=SKIP')).toMatchObject({ name: 'overlap_action', value: 'SKIP' })
+    expect(describeRule('gate:lane', { lane: 'main', size: 30 })).toMatchObject({ name: 'gate:lane', value: '30' })
+    expect(describeRule('session.max_concurrent', { limit: 3 })).toMatchObject({ value: '3' })
+    expect(describeRule('timing')).toMatchObject({ value: null })
+    expect(describeRule('never heard of').documentation).toBe('docs/concepts/explain.md#rules')
   })
 })
 

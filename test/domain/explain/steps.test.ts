@@ -5,22 +5,21 @@ import {
   executionSteps,
   gateSteps,
   policySteps,
-  type StandingRun,
-  type Step,
+  type RunProgress,
+  type CheckStep,
 } from '../../../src/domain/explain/steps.ts'
 import { later } from '../../../src/domain/instant.ts'
 import { GATE_NAMES } from '../../../src/domain/queue/gates.ts'
 import { because, type Why } from '../../../src/domain/reasons.ts'
-import type { Trigger } from '../../../src/domain/run/run.ts'
+import { type Trigger, ACCEPTED } from '../../../src/domain/run/run.ts'
 import { OCCURRENCE_POLICIES } from '../../../src/domain/schedule/occurrences.ts'
-import { ACCEPTED } from '../../../src/core/usual-why.ts'
 import { NOW } from '../../support/builders.ts'
 
-const statesOf = (steps: readonly Step[]): Readonly<Record<string, string>> =>
+const statesOf = (steps: readonly CheckStep[]): Readonly<Record<string, string>> =>
   Object.fromEntries(steps.map(({ name, state }) => [name, state]))
-const closedIn = (steps: readonly Step[]): readonly Step[] => steps.filter(({ state }) => state === 'closed')
+const closedIn = (steps: readonly CheckStep[]): readonly CheckStep[] => steps.filter(({ state }) => state === 'closed')
 
-const aRun = (over: Partial<StandingRun>): StandingRun => ({
+const aRun = (over: Partial<RunProgress>): RunProgress => ({
   ...{ state: 'queued', trigger: 'message', decision: ACCEPTED, why: null, startedAt: null, wait: null },
   ...over,
 })
@@ -117,7 +116,7 @@ describe('the gates before a start', () => {
   })
 
   it('say so when it is not kept where it waited', () => {
-    expect(gateSteps(aRun({ state: 'expired' }))[0]?.sentence).toContain('is not kept')
+    expect(gateSteps(aRun({ state: 'expired' }))[0]?.sentence).toContain('is not recorded')
     expect(gateSteps(aRun({ state: 'rejected' }))[0]?.sentence).toBeNull()
   })
 
@@ -137,12 +136,10 @@ describe('attempts', () => {
         { ...attempt, number: 2, status: null, finishedAt: null },
       ]),
     ).toMatchObject([
-      { name: 'attempt 1', state: 'closed', sentence: 'It ended failed after 1.5 s on nod_1: network.' },
+      { name: 'attempt 1', state: 'closed', sentence: 'Failed after 1.5 s on nod_1: network.' },
       { name: 'attempt 2', state: 'passed' },
     ])
     const said = { ...attempt, status: 'failed', errorMessage: 'the host did not answer.' } as const
-    expect(executionSteps([said])[0]?.sentence).toBe(
-      'It ended failed after 1.5 s on nod_1: network, the host did not answer.',
-    )
+    expect(executionSteps([said])[0]?.sentence).toBe('Failed after 1.5 s on nod_1: network, the host did not answer.')
   })
 })

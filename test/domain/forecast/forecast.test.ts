@@ -1,16 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectedOf, guessUse } from '../../../src/core/forecast/expected-use.ts'
 import {
   daysBetween,
+  expectedUsage,
+  estimateUsage,
   heartbeatRuns,
   observedRuns,
   scheduledRuns,
-  stretchesBetween,
+  splitDaysBetween,
 } from '../../../src/domain/forecast/runs-per-day.ts'
 import { DAY_MS, HOUR_MS, instant, later } from '../../../src/domain/instant.ts'
 import { occurrencesBetween } from '../../../src/domain/time/timing.ts'
-import { parseZone, UTC, type Zone } from '../../../src/core/time/zone.ts'
+import { parseZone, UTC, type Zone } from '../../../src/domain/time/zone.ts'
 import { NOW } from '../../support/builders.ts'
 import { timingOf } from '../../support/schedules.ts'
 
@@ -45,13 +46,13 @@ describe('the days of a forecast', () => {
 describe('the stretches of a forecast', () => {
   it('are the days, cut where a day of another zone begins', () => {
     const window = { from: NOW, to: later(NOW, DAY_MS) }
-    const cut = stretchesBetween(UTC, [zone('Asia/Tokyo'), UTC], window)
+    const cut = splitDaysBetween(UTC, [zone('Asia/Tokyo'), UTC], window)
     expect(cut.map(({ date, from, to }) => [date, (to - from) / HOUR_MS])).toEqual([
       ['2026-01-15', 3],
       ['2026-01-15', 9],
       ['2026-01-16', 12],
     ])
-    expect(stretchesBetween(UTC, [UTC], window)).toEqual(daysBetween(UTC, window))
+    expect(splitDaysBetween(UTC, [UTC], window)).toEqual(daysBetween(UTC, window))
   })
 })
 
@@ -111,17 +112,20 @@ describe('what comes without a schedule', () => {
 
 describe('what a run is expected to use', () => {
   it('is the mean of the last ones, and at most their p95', () => {
-    expect(expectedOf([])).toBeNull()
-    expect(expectedOf([10, 20, 30])).toEqual({ expected: 20, high: 30 })
-    expect(expectedOf(Array.from({ length: 20 }, (_, n) => n))).toEqual({ expected: 9.5, high: 18 })
+    expect(expectedUsage([])).toBeNull()
+    expect(expectedUsage([10, 20, 30])).toEqual({ expected: 20, high: 30 })
+    expect(expectedUsage(Array.from({ length: 20 }, (_, n) => n))).toEqual({ expected: 9.5, high: 18 })
   })
 
   it('comes from the best source there is', () => {
     const none = { ofSchedule: [], ofAgent: [], stated: null, defaultReserve: null }
-    expect(guessUse({ ...none, ofSchedule: [1], ofAgent: [2] }).source).toBe('schedule')
-    expect(guessUse({ ...none, ofAgent: [2], stated: 3 })).toEqual({ use: { expected: 2, high: 2 }, source: 'agent' })
-    expect(guessUse({ ...none, stated: 3, defaultReserve: 4 }).source).toBe('stated')
-    expect(guessUse({ ...none, defaultReserve: 4 }).source).toBe('default_reserve')
-    expect(guessUse({ ...none, defaultReserve: 0 })).toEqual({ use: null, source: 'unknown' })
+    expect(estimateUsage({ ...none, ofSchedule: [1], ofAgent: [2] }).source).toBe('schedule')
+    expect(estimateUsage({ ...none, ofAgent: [2], stated: 3 })).toEqual({
+      use: { expected: 2, high: 2 },
+      source: 'agent',
+    })
+    expect(estimateUsage({ ...none, stated: 3, defaultReserve: 4 }).source).toBe('stated')
+    expect(estimateUsage({ ...none, defaultReserve: 4 }).source).toBe('default_reserve')
+    expect(estimateUsage({ ...none, defaultReserve: 0 })).toEqual({ use: null, source: 'unknown' })
   })
 })

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { BUDGET_ACTIONS, type BudgetAction } from '../../../src/domain/budget/budget.ts'
 import { daysBetween, maxWaiting } from '../../../src/domain/forecast/runs-per-day.ts'
 import {
-  playBudgets,
-  type BudgetCourse,
+  simulateBudgets,
+  type SimulatedBudget,
   type ForecastBudget,
   type LimitedSource,
 } from '../../../src/domain/forecast/within-budgets.ts'
 import { DAY_MS, HOUR_MS, instant, later } from '../../../src/domain/instant.ts'
 import { DEFAULT_SCHEDULE_RULES, type ScheduleRules } from '../../../src/domain/schedule/rules.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
 import { NOW } from '../../support/builders.ts'
 
 /** Half a day, three days, half a day. */
@@ -28,12 +28,12 @@ const using = (use: number, reserve = use, over: Partial<LimitedSource> = {}): L
 interface Played {
   readonly ran: readonly (readonly number[])[]
   readonly heldBack: readonly number[]
-  readonly courses: readonly BudgetCourse[]
+  readonly courses: readonly SimulatedBudget[]
 }
 
 /** What starts on each day, of sources that all want so many runs a day. */
 function play(budgets: readonly ForecastBudget[], sources: readonly LimitedSource[], perDay: number): Played {
-  const game = playBudgets(budgets, sources)
+  const game = simulateBudgets(budgets, sources)
   const ran = days.map((day) =>
     game.next(
       day,
@@ -125,7 +125,7 @@ describe('sources that share', () => {
   })
 
   it('get what is less than a run for each in the order of what they want', () => {
-    const game = playBudgets([aBudget('skip', { amount: 100 })], [using(100), using(100)])
+    const game = simulateBudgets([aBudget('skip', { amount: 100 })], [using(100), using(100)])
     expect(days.map((day) => game.next(day, [1, 24]))).toEqual(days.map(() => [0, 1]))
   })
 
@@ -160,7 +160,7 @@ describe('sources that share', () => {
             .filter(({ budget }) => budget < limits.length)
             .map(({ budget, use, more }) => ({ budget, use, reserve: use + more })),
         }))
-        const game = playBudgets(limits, limited)
+        const game = simulateBudgets(limits, limited)
         const ran = days.map((day, place) =>
           game.next(
             day,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { outsideActiveHours, parseActiveHours } from '../../../src/core/heartbeat/active-hours.ts'
+import { outsideActiveHours, parseActiveHours } from '../../../src/domain/heartbeat/heartbeat-config.ts'
 import { instant } from '../../../src/domain/instant.ts'
 import { explainWhy } from '../../../src/domain/reasons.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
 import { expectExplained } from '../../support/why.ts'
 
 const at = (time: string) => instant(Date.parse(`2026-01-15T${time}Z`))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasMeaningfulContent } from '../../../src/core/heartbeat/checklist.ts'
+import { hasMeaningfulContent } from '../../../src/domain/heartbeat/heartbeat.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 
 describe('a checklist with nothing to check', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { heartbeatInput } from '../../../src/features/heartbeats/schema.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
+import { readShape } from '../../../src/api/read-input.ts'
 import { formatHeartbeatTarget, parseHeartbeatTarget } from '../../../src/domain/heartbeat/heartbeat-config.ts'
 import { agentId } from '../../../src/domain/ids.ts'
-import { heartbeatConfig } from '../../../src/service/heartbeat/config.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
+import { heartbeatConfig } from '../../../src/features/heartbeats/view.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
 
 const agent = { id: agentId('agt_1'), timezone: UTC }
 const parse = (value: unknown) => {
@@ -67,7 +67,7 @@ describe('a heartbeat configuration', () => {
     [{ checklist: {} }, 'heartbeat.checklist'],
     [{ checklist: { text: 'a', file: 'b' } }, 'heartbeat.checklist'],
     [{ checklist: { text: 1 } }, 'heartbeat.checklist.text'],
-    [{ checklist: { file: '../../core/secret' } }, 'heartbeat.checklist.file'],
+    [{ checklist: { file: '../secret' } }, 'heartbeat.checklist.file'],
     [{ checklist: { file: 'a/../../secret' } }, 'heartbeat.checklist.file'],
     [{ checklist: { file: '/etc/passwd' } }, 'heartbeat.checklist.file'],
     [{ checklist: { file: 'C:\\x' } }, 'heartbeat.checklist.file'],

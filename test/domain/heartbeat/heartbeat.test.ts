@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { heartbeatInput } from '../../../src/features/heartbeats/schema.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
+import { readShape } from '../../../src/api/read-input.ts'
 import type { HeartbeatConfig } from '../../../src/domain/heartbeat/heartbeat-config.ts'
 import {
-  decideAskedHeartbeat,
+  decideManualHeartbeat,
   decideHeartbeat,
   heartbeatInterval,
   nextHeartbeatAt,
@@ -14,7 +14,7 @@ import {
 import { agentId, runId, sessionKey, targetId } from '../../../src/domain/ids.ts'
 import { describeFlaw } from '../../../src/domain/input.ts'
 import { formatInstant, instant, later, MINUTE_MS } from '../../../src/domain/instant.ts'
-import { heartbeatConfig } from '../../../src/service/heartbeat/config.ts'
+import { heartbeatConfig } from '../../../src/features/heartbeats/view.ts'
 import { expectExplained } from '../../support/why.ts'
 
 function aConfig(value: object = {}): HeartbeatConfig {
@@ -127,7 +127,7 @@ describe('a heartbeat that is due', () => {
 describe('a heartbeat that somebody asks for', () => {
   it('is held up by neither the switch nor the hours', () => {
     const config = aConfig({ active_hours: { start: '22:00', end: '06:00', timezone: 'UTC' } })
-    const decision = decideAskedHeartbeat(theFacts({ config: { ...config, enabled: false } }))
+    const decision = decideManualHeartbeat(theFacts({ config: { ...config, enabled: false } }))
     expect(decision).toMatchObject({ kind: 'run', why: { reason: 'heartbeat_asked' } })
     expectExplained(decision.why)
   })
@@ -138,7 +138,7 @@ describe('a heartbeat that somebody asks for', () => {
     ['no_route', 'stop', { lastRoute: null }],
     ['agent_busy', 'busy', { busyWith: runId('run_7') }],
   ] as const)('stops for %s', (reason, kind, overrides) => {
-    const decision = decideAskedHeartbeat(theFacts(overrides))
+    const decision = decideManualHeartbeat(theFacts(overrides))
     expect(decision).toMatchObject({ kind, why: { reason } })
     expectExplained(decision.why)
     if (reason === 'no_checklist') expect(decision.why.evidence['problem']).toBe('a.md cannot be read: ENOENT')

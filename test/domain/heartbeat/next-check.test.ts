@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { readNextCheck } from '../../../src/core/heartbeat/next-check.ts'
+import { readNextCheck } from '../../../src/domain/heartbeat/next-check.ts'
 import { formatInstant, instant } from '../../../src/domain/instant.ts'
 
 const NOON = instant(Date.parse('2026-01-15T12:00:00Z'))

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { plainCommand } from '../../../src/core/import/command-line.ts'
-import { type CrontabLine, planCrontab, readCrontab } from '../../../src/core/import/crontab.ts'
-import { parseCron } from '../../../src/core/time/cron-grammar.ts'
+import { type CrontabLine, plainCommand, planCrontab, parseCrontab } from '../../../src/domain/import/crontab.ts'
+import { parseCron } from '../../../src/domain/time/cron-grammar.ts'
 
 const read = (line: string, system = false): CrontabLine => {
-  const [found] = readCrontab(line, { system })
+  const [found] = parseCrontab(line, { system })
   if (found === undefined) throw new Error('no line')
   return found
 }
@@ -89,18 +88,18 @@ describe('another line', () => {
     ['CRON_TZ=Europe/Berlin', { kind: 'variable', name: 'CRON_TZ', value: 'Europe/Berlin' }],
     ['hello there', { kind: 'bad', column: 1 }],
     ['  every day', { kind: 'bad', column: 3 }],
-    ['* * * * *', { kind: 'bad', column: 10, message: 'has no command behind its time fields' }],
+    ['* * * * *', { kind: 'bad', column: 10, message: 'has no command after its time fields' }],
     ['* * * *', { kind: 'bad', column: 8 }],
     ['5', { kind: 'bad', column: 2 }],
-    ['@daily', { kind: 'bad', column: 7, message: 'has no command behind its time fields' }],
+    ['@daily', { kind: 'bad', column: 7, message: 'has no command after its time fields' }],
     ['@daily   ', { kind: 'bad', column: 7 }],
   ])('%j', (line, found) => {
     expect(read(line)).toMatchObject(found)
   })
 
   it('of a system without its user or its command is bad', () => {
-    expect(read('* * * * *', true)).toMatchObject({ kind: 'bad', message: 'has no user behind its time fields' })
-    expect(read('* * * * * root', true)).toMatchObject({ kind: 'bad', message: 'has no command behind its user' })
+    expect(read('* * * * *', true)).toMatchObject({ kind: 'bad', message: 'has no user after its time fields' })
+    expect(read('* * * * * root', true)).toMatchObject({ kind: 'bad', message: 'has no command after its user' })
   })
 
   it.each([
@@ -159,7 +158,7 @@ describe('a crontab as a whole', () => {
       [13, 'refused'],
       [14, 'left_out'],
     ])
-    expect(others.find(({ line }) => line === 12)?.notes[0]).toMatch(/@reboot is no moment of a clock/)
+    expect(others.find(({ line }) => line === 12)?.notes[0]).toMatch(/@reboot is not supported/)
   })
 
   it('tells the same command at two times apart, and knows both again', () => {

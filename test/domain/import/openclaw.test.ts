@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { readClawJobs, type ClawJob } from '../../../src/domain/import/openclaw.ts'
+import { parseClawJobs, type ClawJob } from '../../../src/domain/import/openclaw.ts'
 
 const turn = { kind: 'agentTurn', message: 'Summarize overnight updates.' }
 const daily = { kind: 'cron', expr: '0 7 * * *', tz: 'America/Los_Angeles' }
 
 const jobOf = (job: object): ClawJob => {
-  const jobs = readClawJobs(JSON.stringify({ version: 1, jobs: [job] }))
+  const jobs = parseClawJobs(JSON.stringify({ version: 1, jobs: [job] }))
   if (typeof jobs === 'string') throw new Error(jobs)
   const [first] = jobs
   if (first === undefined) throw new Error('no job')
@@ -15,7 +15,7 @@ const jobOf = (job: object): ClawJob => {
 describe('a jobs file', () => {
   it('may have comments', () => {
     const file = `// kept by hand\n{"jobs": [${JSON.stringify({ id: 'j1', name: 'x', schedule: daily, payload: turn })} /* one */]}`
-    expect(readClawJobs(file)).toMatchObject([{ identity: 'j1' }])
+    expect(parseClawJobs(file)).toMatchObject([{ identity: 'j1' }])
   })
 })
 
@@ -88,8 +88,8 @@ describe('a job', () => {
         ...{ agent: 'ops', description: 'Why' },
         fields: { timeout_seconds: 90 },
         notes: [
-          'payload.model is not carried over: the agent decides it here',
-          'payload.thinking is not carried over: the agent decides it here',
+          'payload.model is not carried over: it is a setting of the agent here',
+          'payload.thinking is not carried over: it is a setting of the agent here',
         ],
       },
     ],
@@ -133,7 +133,7 @@ describe('a job', () => {
     [
       'at the top of the hour, which is spread out there without being asked',
       { id: 'j13', name: 'x', schedule: { kind: 'cron', expr: '0 * * * *' }, payload: turn },
-      { notes: [expect.stringMatching(/5 minutes behind the hour/)] },
+      { notes: [expect.stringMatching(/5 minutes after the hour/)] },
     ],
     [
       'without a name or an id',
@@ -145,20 +145,20 @@ describe('a job', () => {
   })
 
   it.each<readonly [what: string, job: unknown, why: RegExp]>([
-    ['that is no object', 7, /is no object/],
-    ['without a schedule', { id: 'x', payload: turn }, /nothing else says when/],
+    ['that is no object', 7, /is not an object/],
+    ['without a schedule', { id: 'x', payload: turn }, /no other field sets a time/],
     [
       'of a kind nobody knows',
       { id: 'x', schedule: { kind: 'moon' }, payload: turn },
       /schedule.kind moon is not one of/,
     ],
-    ['at no time', { id: 'x', schedule: { kind: 'at', at: 'soon' }, payload: turn }, /schedule.at is no time/],
+    ['at no time', { id: 'x', schedule: { kind: 'at', at: 'soon' }, payload: turn }, /schedule.at is not a time/],
     ['every so many nothings', { id: 'x', schedule: { kind: 'every', everyMs: '5m' }, payload: turn }, /everyMs/],
     ['without an expression', { id: 'x', schedule: { kind: 'cron' }, payload: turn }, /schedule.expr is missing/],
     [
       'that starts a program',
       { id: 'x', schedule: daily, payload: { kind: 'command', command: 'ls' } },
-      /starts no agent/,
+      /does not start an agent/,
     ],
     ['with nothing to do', { id: 'x', schedule: daily, payload: { kind: 'agentTurn' } }, /payload.message is missing/],
     ['in no session', { id: 'x', schedule: daily, sessionTarget: 'nowhere', payload: turn }, /sessionTarget nowhere/],
@@ -169,10 +169,10 @@ describe('a job', () => {
 
 describe('a file', () => {
   it('may be a bare list, and is none without one', () => {
-    expect(readClawJobs('[]')).toEqual([])
-    expect(readClawJobs('{"version":1,"jobs":[]}')).toEqual([])
-    expect(readClawJobs('{"jobs":5}')).toMatch(/has no list of jobs/)
-    expect(readClawJobs('{')).toMatch(/is not JSON/)
+    expect(parseClawJobs('[]')).toEqual([])
+    expect(parseClawJobs('{"version":1,"jobs":[]}')).toEqual([])
+    expect(parseClawJobs('{"jobs":5}')).toMatch(/has no list of jobs/)
+    expect(parseClawJobs('{')).toMatch(/is not JSON/)
   })
 })
 

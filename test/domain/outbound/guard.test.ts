@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
-  judgeAddresses,
-  judgeTarget,
+  checkAddresses,
+  checkTarget,
   parseTarget,
   type OutboundRules,
   type Purpose,
@@ -9,19 +9,19 @@ import {
 import { addressKind, parseAddress } from '../../../src/domain/outbound/address.ts'
 import { REFUSED_URLS } from './spellings.ts'
 
-const NOTHING: OutboundRules = { allowHosts: [], allowLoopback: false, closed: [], ownAddresses: [] }
+const NOTHING: OutboundRules = { allowHosts: [], allowLoopback: false, protectedServices: [], ownAddresses: [] }
 
 function judge(url: string, purpose: Purpose, rules: Partial<OutboundRules> = {}): string | null {
   const target = parseTarget(url)
   if (!target.ok) return target.message
-  const judged = judgeTarget(target.value, purpose, { ...NOTHING, ...rules })
+  const judged = checkTarget(target.value, purpose, { ...NOTHING, ...rules })
   return judged.ok ? null : judged.message
 }
 
 function judgeAnswer(url: string, addresses: readonly string[], rules: Partial<OutboundRules> = {}): string | null {
   const target = parseTarget(url)
   if (!target.ok) return target.message
-  const judged = judgeAddresses(target.value, addresses, { purpose: 'agent', rules: { ...NOTHING, ...rules } })
+  const judged = checkAddresses(target.value, addresses, { purpose: 'agent', rules: { ...NOTHING, ...rules } })
   return judged.ok ? null : judged.message
 }
 
@@ -55,18 +55,18 @@ describe('what is written', () => {
     'http://.example.com/',
     'http://example.com../',
   ])('has no empty part in the name of the host: %s', (url) => {
-    expect(judge(url, 'webhook')).toBe('has an empty part in the name of its host')
+    expect(judge(url, 'webhook')).toBe('has an empty label in its host name')
   })
 
   it('says what is wrong and who can change it', () => {
     expect(judge('http://127.0.0.1:9000/', 'agent')).toBe(
-      '127.0.0.1 is a loopback address, which is not called; the operator can set outbound.allow_loopback to true ' +
+      '127.0.0.1 is a loopback address, which is not allowed; the operator can set outbound.allow_loopback to true ' +
         'for agents on this machine, or add 127.0.0.1:9000 to outbound.allow_hosts, in config.yaml of the data directory',
     )
     expect(judge('http://[fd00::1]/', 'webhook')).toBe(
-      'fd00::1 is a unique-local address, which is not called; the operator can add [fd00::1]:80 to outbound.allow_hosts, in config.yaml of the data directory',
+      'fd00::1 is a unique-local address, which is not allowed; the operator can add [fd00::1]:80 to outbound.allow_hosts, in config.yaml of the data directory',
     )
-    expect(judge('http://a:b@example.com/', 'agent')).toBe('must not have a user or a password in it')
+    expect(judge('http://a:b@example.com/', 'agent')).toBe('must not contain a user name or password')
     expect(judge('ftp://example.com/', 'agent')).toBe('must begin with http:// or https://')
   })
 })
@@ -102,7 +102,7 @@ describe('what the operator opens', () => {
     for (const url of REFUSED_URLS['metadata'] ?? []) {
       const { host } = new URL(url)
       const allowHosts = [`${host}:80`, `${new URL(url).hostname.replace(/\.$/, '')}:80`]
-      expect(judge(url, 'agent', { allowHosts, allowLoopback: true })).toContain('never called')
+      expect(judge(url, 'agent', { allowHosts, allowLoopback: true })).toContain('never allowed')
     }
     expect(judgeAnswer('http://x.example/', ['169.254.169.254'], { allowHosts: ['x.example:80'] })).toContain('never')
   })
@@ -112,14 +112,14 @@ describe('what the operator opens', () => {
       expect(judge(url, 'operator')).toBeNull()
       const target = parseTarget(url)
       const context = { purpose: 'operator', rules: NOTHING } as const
-      expect(target.ok && judgeAddresses(target.value, ['127.0.0.1'], context).ok).toBe(true)
+      expect(target.ok && checkAddresses(target.value, ['127.0.0.1'], context).ok).toBe(true)
     }
     expect(judge('ftp://127.0.0.1/', 'operator')).not.toBeNull()
   })
 })
 
 describe('our own listener and database', () => {
-  const listener = { what: 'this server', host: '127.0.0.1', port: 7420, addresses: [] }
+  const listener = { description: 'this server', host: '127.0.0.1', port: 7420, addresses: [] }
   const open = {
     allowLoopback: true,
     allowHosts: ['127.0.0.1:7420', 'localhost:7420', '10.0.0.9:7420', 'me.example:7420'],
@@ -129,19 +129,23 @@ describe('our own listener and database', () => {
     ...['http://127.0.0.1:7420/', 'http://localhost:7420/', 'http://[::1]:7420/', 'http://127.5.5.5:7420/'],
     ...['http://0.0.0.0:7420/', 'http://[::ffff:127.0.0.1]:7420/', 'http://2130706433:7420/'],
   ])('are never called: %s', (url) => {
-    expect(judge(url, 'agent', { ...open, closed: [listener] })).toContain('this server, which is never called')
+    expect(judge(url, 'agent', { ...open, protectedServices: [listener] })).toContain(
+      'this server, which is never allowed',
+    )
   })
 
   it('are never called by another address of this machine, by their name, or by what it resolves to', () => {
     const everywhere = { ...listener, host: '0.0.0.0' }
-    const rules = { ...open, closed: [everywhere], ownAddresses: ['127.0.0.1', '10.0.0.9', '203.0.113.80'] }
-    expect(judge('http://10.0.0.9:7420/', 'agent', rules)).toContain('never called')
-    expect(judgeAnswer('http://me.example:7420/', ['203.0.113.80'], rules)).toContain('never called')
-    const database = { what: 'the database', host: 'db.example', port: 5432, addresses: ['8.8.4.4'] }
-    expect(judge('http://db.example:5432/', 'agent', { closed: [database] })).toContain('the database')
-    expect(judge('http://DB.example.:5432/', 'agent', { closed: [database] })).toContain('the database')
-    expect(judgeAnswer('http://x.example:5432/', ['8.8.4.4'], { closed: [database] })).toContain('the database')
-    expect(judgeAnswer('http://x.example:5433/', ['8.8.4.4'], { closed: [database] })).toBeNull()
+    const rules = { ...open, protectedServices: [everywhere], ownAddresses: ['127.0.0.1', '10.0.0.9', '203.0.113.80'] }
+    expect(judge('http://10.0.0.9:7420/', 'agent', rules)).toContain('never allowed')
+    expect(judgeAnswer('http://me.example:7420/', ['203.0.113.80'], rules)).toContain('never allowed')
+    const database = { description: 'the database', host: 'db.example', port: 5432, addresses: ['8.8.4.4'] }
+    expect(judge('http://db.example:5432/', 'agent', { protectedServices: [database] })).toContain('the database')
+    expect(judge('http://DB.example.:5432/', 'agent', { protectedServices: [database] })).toContain('the database')
+    expect(judgeAnswer('http://x.example:5432/', ['8.8.4.4'], { protectedServices: [database] })).toContain(
+      'the database',
+    )
+    expect(judgeAnswer('http://x.example:5433/', ['8.8.4.4'], { protectedServices: [database] })).toBeNull()
   })
 
   it('do not close other ports and other machines', () => {
@@ -172,7 +176,7 @@ describe('what a name stands for', () => {
 
   it('is said with the name and the address', () => {
     expect(judgeAnswer('http://rebind.example/', ['10.0.0.1'])).toBe(
-      'rebind.example stands for 10.0.0.1, which is a private address, which is not called; the operator can add ' +
+      'rebind.example resolves to 10.0.0.1, which is a private address, which is not allowed; the operator can add ' +
         'rebind.example:80 to outbound.allow_hosts, in config.yaml of the data directory',
     )
   })

@@ -46,7 +46,7 @@ export const REFUSED_URLS: Readonly<Record<string, readonly string[]>> = {
     ...['http://metadata.goog/', 'http://instance-data/', 'http://instance-data.ec2.internal/'],
   ],
   'carrier-grade NAT': ['http://100.64.0.1/', 'http://100.127.255.255/', 'http://0x64400001/', 'http://1681915905/'],
-  'the address of no host': [
+  'the unspecified address': [
     ...['http://0.0.0.0/', 'http://0/', 'http://0x0/', 'http://0.1.2.3/', 'http://0.255.255.255/', 'http://00/'],
     ...['http://[::]/', 'http://[0:0:0:0:0:0:0:0]/', 'http://0.0.0.0:7420/'],
   ],

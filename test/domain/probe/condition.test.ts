@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  DEEPEST,
-  MOST_CLAUSES,
+  MAX_CONDITION_DEPTH,
+  MAX_COMPARISONS,
   OPERATORS,
   parseCondition,
   type Condition,
 } from '../../../src/domain/probe/condition.ts'
-import { judgeCondition, sayCondition } from '../../../src/domain/probe/check-condition.ts'
-import { valueAt } from '../../../src/core/probe/pointer.ts'
+import { checkCondition, describeCondition } from '../../../src/domain/probe/check-condition.ts'
+import { valueAtPointer } from '../../../src/domain/json.ts'
 
 const OF = {
   open: 3,
@@ -23,7 +23,7 @@ const OF = {
 const holds = (path: string, op: string, value?: unknown): boolean => {
   const read = parseCondition('when', { path, op, ...(value === undefined ? {} : { value }) })
   if (!read.ok) throw new Error(JSON.stringify(read.flaws))
-  return judgeCondition(read.value, OF).holds
+  return checkCondition(read.value, OF).holds
 }
 
 describe('a condition', () => {
@@ -71,13 +71,13 @@ describe('a condition', () => {
   it('has all, any and not', () => {
     const yes = { path: '/open', op: '=', value: 3 } as const
     const no = { path: '/open', op: '=', value: 4 } as const
-    const judge = (condition: Condition) => judgeCondition(condition, OF)
+    const judge = (condition: Condition) => checkCondition(condition, OF)
     expect(judge({ all: [yes, yes] }).holds).toBe(true)
     expect(judge({ all: [yes, no] })).toEqual({ holds: false, sentence: '/open is 3' })
     expect(judge({ any: [no, yes] }).holds).toBe(true)
     expect(judge({ any: [no, no] }).holds).toBe(false)
     expect(judge({ not: no }).holds).toBe(true)
-    expect(sayCondition({ any: [yes, { all: [no, { not: yes }] }] })).toBe(
+    expect(describeCondition({ any: [yes, { all: [no, { not: yes }] }] })).toBe(
       '/open is 3 or (/open is 4 and (not (/open is 3)))',
     )
   })
@@ -112,9 +112,11 @@ describe('a condition', () => {
 
   it('refuses what is nested too deeply, or too much', () => {
     let deep: unknown = { path: '', op: 'exists' }
-    for (let level = 0; level < DEEPEST; level += 1) deep = { not: deep }
+    for (let level = 0; level < MAX_CONDITION_DEPTH; level += 1) deep = { not: deep }
     expect(parseCondition('when', deep).ok).toBe(false)
-    const many = { all: Array.from({ length: MOST_CLAUSES }, () => ({ any: [{ op: 'exists' }, { op: 'missing' }] })) }
+    const many = {
+      all: Array.from({ length: MAX_COMPARISONS }, () => ({ any: [{ op: 'exists' }, { op: 'missing' }] })),
+    }
     expect(parseCondition('when', many).ok).toBe(false)
   })
 
@@ -142,10 +144,10 @@ describe('a condition', () => {
           return
         }
         judged += 1
-        const { holds: yes, sentence } = judgeCondition(read.value, of)
+        const { holds: yes, sentence } = checkCondition(read.value, of)
         expect(sentence.length).toBeLessThan(1_500)
-        expect(judgeCondition({ not: read.value }, of).holds).toBe(!yes)
-        expect(sayCondition(read.value)).not.toBe('')
+        expect(checkCondition({ not: read.value }, of).holds).toBe(!yes)
+        expect(describeCondition(read.value)).not.toBe('')
       }),
       { numRuns: 500 },
     )
@@ -157,7 +159,7 @@ describe('a condition', () => {
       fc.property(fc.array(fc.string({ maxLength: 5 }), { maxLength: 4 }), fc.integer(), (names, leaf) => {
         const of = names.toReversed().reduce<unknown>((inner, name) => ({ ['x' + name]: inner }), leaf)
         const escaped = names.map((name) => `/x${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-        expect(valueAt(of, escaped.join(''))).toBe(leaf)
+        expect(valueAtPointer(of, escaped.join(''))).toBe(leaf)
       }),
       { numRuns: 100 },
     )

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { parseProbe, type Probe } from '../../../src/domain/probe/probe.ts'
-import { sayProbe, subjectOf } from '../../../src/core/probe/say-probe.ts'
-import { judgeSight, readSight, type Sight } from '../../../src/core/probe/verdict.ts'
+import {
+  decideProbe,
+  parseProbeAnswer,
+  describeProbe,
+  type ProbeResult,
+  probeTargetText,
+} from '../../../src/domain/probe/verdict.ts'
 
 const read = (given: unknown): Probe => {
   const probe = parseProbe('probe', given)
@@ -51,22 +56,22 @@ describe('a probe', () => {
 
   it('is said in words, without what may be a credential', () => {
     const probe = read({ kind: 'http', url: URL, when: { path: '/n', op: '>', value: 0 }, changed: '/n' })
-    expect(subjectOf(probe)).toBe('GET https://a.example/x?…')
-    expect(sayProbe(probe)).toBe(
+    expect(probeTargetText(probe)).toBe('GET https://a.example/x?…')
+    expect(describeProbe(probe)).toBe(
       'Checks GET https://a.example/x?… first and runs the agent only if /n > 0, and /n has changed. ' +
         'If the check fails, the agent runs anyway.',
     )
-    expect(sayProbe(read({ kind: 'command', program: '/bin/x', on_error: 'fail' }))).toBe(
-      'Checks /bin/x first and runs the agent only if it exits with 0. If the check fails, the attempt fails.',
+    expect(describeProbe(read({ kind: 'command', program: '/bin/x', on_error: 'fail' }))).toBe(
+      'Checks /bin/x first and runs the agent only if it exits with code 0. If the check fails, the attempt fails.',
     )
   })
 })
 
 describe('what was seen', () => {
   const digest = (text: string): string => `#${text}`
-  const seen = (value: unknown): Sight => ({ kind: 'seen', value, how: 'it answered 200', mark: null })
-  const judge = (given: object, sight: Sight, before: string | null = null) =>
-    judgeSight(read({ kind: 'http', url: URL, ...given }), sight, { before, digest })
+  const seen = (value: unknown): ProbeResult => ({ kind: 'seen', value, how: 'it answered 200', mark: null })
+  const judge = (given: object, sight: ProbeResult, before: string | null = null) =>
+    decideProbe(read({ kind: 'http', url: URL, ...given }), sight, { before, digest })
 
   it('is yes when there is something, and no when there plainly is nothing', () => {
     expect(judge({}, seen('x'))).toMatchObject({ answer: 'yes', sentence: 'it answered 200', fingerprint: null })
@@ -81,30 +86,30 @@ describe('what was seen', () => {
 
   it('is yes only for what has changed, where that is asked', () => {
     const first = judge({ changed: true }, seen({ b: 1, a: [2] }))
-    expect(first).toMatchObject({ answer: 'yes', sentence: 'the answer was never looked at before' })
+    expect(first).toMatchObject({ answer: 'yes', sentence: 'the answer was not checked before' })
     expect(judge({ changed: true }, seen({ a: [2], b: 1 }), first.fingerprint).answer).toBe('no')
     expect(judge({ changed: true }, seen({ a: [3], b: 1 }), first.fingerprint)).toMatchObject({
-      ...{ answer: 'yes', sentence: 'the answer has changed since the last time' },
+      ...{ answer: 'yes', sentence: 'the answer has changed since the last check' },
     })
     const at = judge({ changed: '/a' }, seen({ a: 1, now: 1 }))
     expect(judge({ changed: '/a' }, seen({ a: 1, now: 2 }), at.fingerprint)).toMatchObject({
-      ...{ answer: 'no', sentence: '/a is the same as the last time' },
+      ...{ answer: 'no', sentence: '/a has not changed since the last check' },
     })
   })
 
   it('is told apart by its mark where it has no content', () => {
-    const head = (mark: string): Sight => ({ kind: 'seen', value: mark, how: '', mark })
+    const head = (mark: string): ProbeResult => ({ kind: 'seen', value: mark, how: '', mark })
     const first = judge({ method: 'HEAD', changed: true }, head('"a"'))
     expect(judge({ method: 'HEAD', changed: true }, head('"a"'), first.fingerprint).answer).toBe('no')
     expect(judge({ method: 'HEAD', changed: true }, head('"b"'), first.fingerprint).answer).toBe('yes')
   })
 
   it('is read as JSON or as words, and never so deep that nobody can compare it', () => {
-    expect(readSight('{"a":1}')).toEqual({ a: 1 })
-    expect(readSight('"[[["')).toBe('[[[')
-    expect(readSight('three are open')).toBe('three are open')
+    expect(parseProbeAnswer('{"a":1}')).toEqual({ a: 1 })
+    expect(parseProbeAnswer('"[[["')).toBe('[[[')
+    expect(parseProbeAnswer('three are open')).toBe('three are open')
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
-    expect(readSight(deep)).toBe(deep)
-    expect(judge({ changed: true }, seen(readSight(deep))).answer).toBe('yes')
+    expect(parseProbeAnswer(deep)).toBe(deep)
+    expect(judge({ changed: true }, seen(parseProbeAnswer(deep))).answer).toBe('yes')
   })
 })

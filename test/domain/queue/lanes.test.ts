@@ -90,7 +90,7 @@ describe('a warning about a size', () => {
       'ESCAPEMENT_LANE_MAIN="abc" is not a whole number above 0; lane main keeps 30',
     ])
     expect(readLaneSizes({ ESCAPEMENT_LANE_TEAM: '0', ESCAPEMENT_LANE_DELEGATE: '7' }).warnings).toEqual([
-      'ESCAPEMENT_LANE_TEAM="0" is not a whole number above 0; lane team takes ESCAPEMENT_LANE_DELEGATE instead',
+      'ESCAPEMENT_LANE_TEAM="0" is not a whole number above 0; lane team uses ESCAPEMENT_LANE_DELEGATE instead',
     ])
   })
 })

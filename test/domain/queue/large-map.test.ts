@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { partOf, WideMap } from '../../../src/domain/queue/large-map.ts'
+import { partOfKey, LargeMap } from '../../../src/domain/queue/large-map.ts'
 
 const idOf = (n: number): string => `run_01m7pvkkas${n.toString(32).padStart(8, '0')}`
 
@@ -9,7 +9,7 @@ describe('a map of many entries', () => {
     const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.boolean()), { maxLength: 60 })
     fc.assert(
       fc.property(fc.constantFrom(0, 8_185, 20_000), steps, (filled, changes) => {
-        const [wide, plain] = [new WideMap<string, number>(), new Map<string, number>()]
+        const [wide, plain] = [new LargeMap<string, number>(), new Map<string, number>()]
         for (const map of [wide, plain]) for (let n = 0; n < filled; n += 1) map.set(`before ${n}`, n)
         for (const [n, isSet] of changes) {
           if (isSet) for (const map of [wide, plain]) map.set(idOf(n), plain.size)
@@ -28,7 +28,7 @@ describe('a map of many entries', () => {
   })
 
   it('takes keys of any length', () => {
-    const wide = new WideMap<string, number>()
+    const wide = new LargeMap<string, number>()
     for (let n = 0; n < 9_000; n += 1) wide.set(idOf(n), n)
     for (const key of ['', 'a', 'ab', '😀']) wide.set(key, key.length)
     expect(['', 'a', 'ab', '😀'].map((key) => wide.get(key))).toEqual([0, 1, 2, 2])
@@ -39,7 +39,7 @@ describe('a map of many entries', () => {
     let [most, crossed] = [0, 0]
     for (let n = 0; n < 600_000; n += 1) {
       if (n % 1_000 === 0) crossed = 0
-      const part = partOf(idOf(n))
+      const part = partOfKey(idOf(n))
       const size = (sizes.get(part) ?? 0) + 1
       sizes.set(part, size)
       if (size >= 128 && Number.isInteger(Math.log2(size))) crossed += 1

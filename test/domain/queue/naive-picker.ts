@@ -1,4 +1,4 @@
-import type { Candidate, Load } from '../../../src/domain/queue/gates.ts'
+import type { GateCandidate, Load } from '../../../src/domain/queue/gates.ts'
 import type { LaneName } from '../../../src/domain/ids.ts'
 import { resolveLane } from '../../../src/domain/queue/lanes.ts'
 import type { PickingFacts } from './picking-facts.ts'
@@ -7,8 +7,8 @@ import type { PickingFacts } from './picking-facts.ts'
  * The picking rule written down as plainly as possible: for every single run look at everything again. Slow on purpose,
  * and sharing nothing with the line-up, which is held to it, but the names of lanes.
  */
-export function naivePick(facts: PickingFacts): readonly Candidate[] {
-  const picked: Candidate[] = []
+export function naivePick(facts: PickingFacts): readonly GateCandidate[] {
+  const picked: GateCandidate[] = []
   let progressed = true
   while (progressed) {
     progressed = false
@@ -22,14 +22,14 @@ export function naivePick(facts: PickingFacts): readonly Candidate[] {
   return picked
 }
 
-const laneOf = (facts: PickingFacts, run: Candidate): LaneName => resolveLane(run.lane, facts.lanes)
+const laneOf = (facts: PickingFacts, run: GateCandidate): LaneName => resolveLane(run.lane, facts.lanes)
 
-function best(facts: PickingFacts, picked: readonly Candidate[], lane: LaneName): Candidate | undefined {
-  const rank = (run: Candidate): readonly (number | string)[] => {
+function best(facts: PickingFacts, picked: readonly GateCandidate[], lane: LaneName): GateCandidate | undefined {
+  const rank = (run: GateCandidate): readonly (number | string)[] => {
     const org = facts.orgs.get(run.orgId)
     const agent = org?.agents.get(run.agentId)
     const served = (
-      same: (other: Candidate) => boolean,
+      same: (other: GateCandidate) => boolean,
       before: { inFlight: number; servedAt: number } | undefined,
     ) => {
       const mine = picked.flatMap((other, index) => (laneOf(facts, other) === lane && same(other) ? [index] : []))
@@ -60,13 +60,13 @@ function compare(a: readonly (number | string)[], b: readonly (number | string)[
   return 0
 }
 
-function mayStart(facts: PickingFacts, picked: readonly Candidate[], run: Candidate): boolean {
+function mayStart(facts: PickingFacts, picked: readonly GateCandidate[], run: GateCandidate): boolean {
   if (picked.includes(run) || run.parkedBehind !== null || !run.executable) return false
   if (run.notBefore !== null && run.notBefore > facts.now) return false
   const org = facts.orgs.get(run.orgId)
   const mine = picked.filter((other) => other.orgId === run.orgId)
   const same = mine.filter((other) => other.agentId === run.agentId)
-  const isTask = (other: Candidate): boolean => other.trigger === 'task'
+  const isTask = (other: GateCandidate): boolean => other.trigger === 'task'
   const lane = laneOf(facts, run)
   const slots = facts.lanes.get(lane) ?? { size: 0, held: 0 }
   const agent = org?.agents.get(run.agentId)
@@ -92,9 +92,9 @@ const room = (load: Load | undefined, more: number): boolean =>
   load === undefined || load.limit === null || load.inFlight + more < load.limit
 
 /** What the agent calls has a place in flight and a request left; the last one closes it for the rest of the turn. */
-function providerOpen({ orgs, now }: PickingFacts, mine: readonly Candidate[], run: Candidate): boolean {
+function providerOpen({ orgs, now }: PickingFacts, mine: readonly GateCandidate[], run: GateCandidate): boolean {
   const org = orgs.get(run.orgId)
-  const called = (other: Candidate): string | null => org?.agents.get(other.agentId)?.provider ?? null
+  const called = (other: GateCandidate): string | null => org?.agents.get(other.agentId)?.provider ?? null
   const provider = [...(org?.providers ?? [])].find(([name]) => name === called(run))?.[1]
   if (provider === undefined) return true
   const { until, limit } = provider.load
@@ -103,9 +103,9 @@ function providerOpen({ orgs, now }: PickingFacts, mine: readonly Candidate[], r
   return (until === null || until <= now) && hasRequest && room({ inFlight: provider.inFlight, limit }, calls)
 }
 
-function sessionOpen(facts: PickingFacts, picked: readonly Candidate[], run: Candidate): boolean {
+function sessionOpen(facts: PickingFacts, picked: readonly GateCandidate[], run: GateCandidate): boolean {
   if (run.sessionKey === null) return true
-  const inSession = (other: Candidate): boolean => other.orgId === run.orgId && other.sessionKey === run.sessionKey
+  const inSession = (other: GateCandidate): boolean => other.orgId === run.orgId && other.sessionKey === run.sessionKey
   const session = facts.orgs.get(run.orgId)?.sessions.get(run.sessionKey)
   const ahead = facts.candidates.filter(
     (other) => inSession(other) && other.parkedBehind === null && !picked.includes(other) && isAhead(other, run),
@@ -118,7 +118,7 @@ function sessionOpen(facts: PickingFacts, picked: readonly Candidate[], run: Can
 }
 
 /** By their places in the session; what has none yet follows by age. */
-const isAhead = (a: Candidate, b: Candidate): boolean =>
+const isAhead = (a: GateCandidate, b: GateCandidate): boolean =>
   compare([a.seq ?? Infinity, a.createdAt, a.id], [b.seq ?? Infinity, b.createdAt, b.id]) < 0
 
 /** The place of a run among the queued runs of its agent, counted from 1. */
@@ -127,4 +127,4 @@ export function positionOf(run: Placed, queuedOfAgent: readonly Placed[]): numbe
   return 1 + queuedOfAgent.filter((other) => compare(rank(other), rank(run)) < 0).length
 }
 
-type Placed = Pick<Candidate, 'id' | 'priority' | 'createdAt'>
+type Placed = Pick<GateCandidate, 'id' | 'priority' | 'createdAt'>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keptSlots, maxOrgSlots, NO_ORG_SHARE, orgRoom, type OrgInLane } from '../../../src/core/org-share.ts'
+import { reservedSlots, maxOrgSlots, NO_ORG_SHARE, orgRoom, type OrgInLane } from '../../../src/domain/queue/lanes.ts'
 
 describe('the part of a lane that one org may hold', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('the part of a lane that one org may hold', () => {
   ])(
     'is, of %i slots at a share of %d, at most %i, and %i free ones are kept for others',
     (size, share, most, kept) => {
-      expect([maxOrgSlots(size, share), keptSlots(size, share)]).toEqual([most, kept])
+      expect([maxOrgSlots(size, share), reservedSlots(size, share)]).toEqual([most, kept])
     },
   )
 })

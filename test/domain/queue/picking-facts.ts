@@ -1,6 +1,5 @@
-import type { BudgetLoad, Candidate, Load, SessionLoad } from '../../../src/domain/queue/gates.ts'
-import type { Share } from '../../../src/core/picking/picking-order.ts'
-import type { ProviderStanding } from '../../../src/core/picking/provider-gate.ts'
+import type { BudgetLoad, GateCandidate, Load, ProviderStatus, SessionLoad } from '../../../src/domain/queue/gates.ts'
+import type { LaneUsage } from '../../../src/domain/queue/ready-lines.ts'
 import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../../../src/domain/ids.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
 
@@ -12,13 +11,13 @@ export interface PickingFacts {
   /** Catch-up runs on this node, against `catchup_max_active`. */
   readonly catchup: Load
   readonly orgs: ReadonlyMap<OrgId, OrgFacts>
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly GateCandidate[]
 }
 
 export interface OrgFacts {
   readonly load: Load
   readonly tasks: Load
-  readonly shares: ReadonlyMap<LaneName, Share>
+  readonly shares: ReadonlyMap<LaneName, LaneUsage>
   readonly agents: ReadonlyMap<AgentId, AgentFacts>
   readonly sessions: ReadonlyMap<SessionKey, Omit<SessionLoad, 'head'>>
   readonly budgets: ReadonlyMap<BudgetId, BudgetLoad>
@@ -27,13 +26,13 @@ export interface OrgFacts {
 }
 
 /** A provider and how many more requests it lets through in this turn; null: any number. */
-export interface ProviderFacts extends ProviderStanding {
+export interface ProviderFacts extends ProviderStatus {
   readonly requests: number | null
 }
 
 export interface AgentFacts {
   readonly load: Load
   readonly tasks: Load
-  readonly shares: ReadonlyMap<LaneName, Share>
+  readonly shares: ReadonlyMap<LaneName, LaneUsage>
   readonly provider?: ProviderName | null
 }

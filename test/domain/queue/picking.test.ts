@@ -1,11 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { explainWait, type Candidate, type Standing } from '../../../src/domain/queue/gates.ts'
+import {
+  type GateCandidate,
+  explainWait,
+  type ProviderLoad,
+  type ProviderStatus,
+  type GateFacts,
+} from '../../../src/domain/queue/gates.ts'
 import { agentId, budgetId, laneName, orgId, providerName, runId, sessionKey } from '../../../src/domain/ids.ts'
 import { later } from '../../../src/domain/instant.ts'
 import type { PickingFacts } from './picking-facts.ts'
-import type { Share } from '../../../src/core/picking/picking-order.ts'
-import type { ProviderLoad, ProviderStanding } from '../../../src/core/picking/provider-gate.ts'
+import type { LaneUsage } from '../../../src/domain/queue/ready-lines.ts'
 import { explainWhy } from '../../../src/domain/reasons.ts'
 import { aCandidate, anOrg, inSession, NOW, pickingFacts } from '../../support/builders.ts'
 import { naivePick, positionOf } from './naive-picker.ts'
@@ -14,12 +19,12 @@ const main = laneName('main')
 const pick = (over: Partial<PickingFacts>): readonly string[] => naivePick(pickingFacts(over)).map((run) => run.id)
 const slots = (size: number, held = 0): Map<typeof main, { size: number; held: number }> =>
   new Map([[main, { size, held }]])
-const share = (inFlight: number, servedAt = 0): Map<typeof main, Share> => new Map([[main, { inFlight, servedAt }]])
+const share = (inFlight: number, servedAt = 0): Map<typeof main, LaneUsage> => new Map([[main, { inFlight, servedAt }]])
 const load = (inFlight: number, limit: number | null = null): { inFlight: number; limit: number | null } => ({
   inFlight,
   limit,
 })
-const aged = (id: string, ms: number, over: Partial<Candidate> = {}): Candidate =>
+const aged = (id: string, ms: number, over: Partial<GateCandidate> = {}): GateCandidate =>
   aCandidate(id, { createdAt: later(NOW, ms), ...over })
 
 describe('the order of picking', () => {
@@ -88,7 +93,7 @@ describe('the order of picking', () => {
 })
 
 describe('a session', () => {
-  const s = (id: string, seq: number, over: Partial<Candidate> = {}): Candidate =>
+  const s = (id: string, seq: number, over: Partial<GateCandidate> = {}): GateCandidate =>
     aged(id, seq, { ...inSession('s', { seq, ...over }) })
   const withSession = (over: object): Partial<PickingFacts> => ({
     orgs: new Map([
@@ -139,7 +144,7 @@ describe('a session', () => {
 })
 
 describe('limits', () => {
-  const tasks = (count: number, agent = 'A'): readonly Candidate[] =>
+  const tasks = (count: number, agent = 'A'): readonly GateCandidate[] =>
     Array.from({ length: count }, (_, i) => aged(`${agent}${i}`, i, { trigger: 'task', agentId: agentId(agent) }))
 
   it('of a lane are exact: two slots, six runs', () => {
@@ -234,12 +239,12 @@ describe('two runs of a session without a place', () => {
   })
 })
 
-const aProvider = (over: Partial<ProviderLoad>): ProviderStanding => ({
+const aProvider = (over: Partial<ProviderLoad>): ProviderStatus => ({
   ...{ inFlight: 2, waiting: 5 },
   load: { name: providerName('p'), quota: 'requests_per_minute', until: null, limit: null, ...over },
 })
 
-const openStanding: Standing = {
+const openStanding: GateFacts = {
   now: NOW,
   session: { active: 0, stopping: 0, maxConcurrent: 1, context: null, head: runId('r') },
   agent: load(0),
@@ -253,11 +258,11 @@ const openStanding: Standing = {
 }
 
 describe('why a run has not started', () => {
-  const open: Standing = openStanding
+  const open: GateFacts = openStanding
   const session = open.session
   if (session === null) throw new Error('has a session')
 
-  it.each<[string, Partial<Candidate>, Partial<Standing>]>([
+  it.each<[string, Partial<GateCandidate>, Partial<GateFacts>]>([
     ['not_before', { notBefore: later(NOW, 1) }, {}],
     ['awaiting_stop', { interrupts: true }, { session: { ...session, stopping: 1 } }],
     ['session_order', {}, { session: { ...session, head: runId('other') } }],
@@ -284,7 +289,7 @@ describe('why a run has not started', () => {
 })
 
 describe('the sentence about a run that waits', () => {
-  const standing = (session: Partial<NonNullable<Standing['session']>>, over: Partial<Standing> = {}): Standing => ({
+  const standing = (session: Partial<NonNullable<GateFacts['session']>>, over: Partial<GateFacts> = {}): GateFacts => ({
     now: NOW,
     session: { active: 0, stopping: 0, maxConcurrent: 1, context: null, head: null, ...session },
     agent: load(0),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addRanked, rankedList, rankOf, removeRanked } from '../../../src/core/picking/ranked-list.ts'
+import { addRanked, rankedList, rankOf, removeRanked } from '../../../src/domain/queue/heap.ts'
 
 const isBefore = (a: number, b: number): boolean => a < b
 
@@ -53,7 +53,7 @@ describe('a ranked list', () => {
   it('does not lose count over an item that is not in it', () => {
     const list = rankedList(isBefore)
     addRanked(list, 1)
-    expect(() => removeRanked(list, 2)).toThrow('not in it')
+    expect(() => removeRanked(list, 2)).toThrow('not in the ranked list')
     expect(list.size).toBe(1)
   })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sessionKey } from '../../../src/domain/ids.ts'
 import { explainWait } from '../../../src/domain/queue/gates.ts'
-import { createLineUp, type LineUp } from '../../../src/core/picking/line-up.ts'
+import { createReadyQueue, type ReadyQueue } from '../../../src/domain/queue/ready-queue.ts'
 import { isInFlight } from '../../../src/domain/run/run.ts'
 import { createRandom } from '../../simulation/random.ts'
 import { naivePick, positionOf } from './naive-picker.ts'
@@ -30,7 +30,7 @@ const happening = fc.record({ what: fc.oneof(...steps), seed: fc.nat(1_000_000) 
 const round = fc.array(happening, { minLength: 1, maxLength: 14, size: 'max' })
 const life = fc.noBias(fc.array(round, { minLength: 1, maxLength: 24, size: 'max' }))
 
-function expectSameCounts(world: World, lineUp: LineUp): void {
+function expectSameCounts(world: World, lineUp: ReadyQueue): void {
   const told = {
     size: lineUp.size(),
     inFlight: lineUp.inFlight(),
@@ -50,7 +50,7 @@ function expectSameCounts(world: World, lineUp: LineUp): void {
   })
 }
 
-function expectSameReasons(world: World, lineUp: LineUp): void {
+function expectSameReasons(world: World, lineUp: ReadyQueue): void {
   for (const run of world.runs.values()) {
     const executable = !world.offline.has(run.executorKey)
     const why = lineUp.explain(run.id, { ...momentIn(world, laneIn(world, run)), executable })
@@ -69,7 +69,7 @@ describe('a line-up, whatever happens', () => {
       let picks = 0
       fc.assert(
         fc.property(life, (rounds) => {
-          const [world, lineUp] = [aWorld(), createLineUp(ORG)]
+          const [world, lineUp] = [aWorld(), createReadyQueue(ORG)]
           lineUp.setLanes(new Set(world.lanes.keys()))
           for (const happenings of rounds) {
             for (const { what, seed } of happenings) STEPS[what]?.step(world, lineUp, createRandom(seed))
@@ -90,7 +90,7 @@ describe('a line-up, whatever happens', () => {
   it('remembers nothing of runs, sessions and agents that are gone', () => {
     fc.assert(
       fc.property(life, (rounds) => {
-        const [world, lineUp] = [aWorld(), createLineUp(ORG)]
+        const [world, lineUp] = [aWorld(), createReadyQueue(ORG)]
         for (const { what, seed } of rounds.flat()) STEPS[what]?.step(world, lineUp, createRandom(seed))
         takeTurn(world, lineUp)
         for (const id of world.runs.keys()) lineUp.remove(id)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { agentId, budgetId, laneName, providerName, runId, sessionKey, type AgentId } from '../../../src/domain/ids.ts'
 import { later } from '../../../src/domain/instant.ts'
-import { createLineUp, type LineUp } from '../../../src/core/picking/line-up.ts'
-import type { PickingMoment } from '../../../src/core/picking/line-up-next.ts'
-import type { Standee } from '../../../src/core/picking/line-up-places.ts'
+import { createReadyQueue, type ReadyQueue } from '../../../src/domain/queue/ready-queue.ts'
+import type { PickContext } from '../../../src/domain/queue/fairness.ts'
+import type { QueuedRun } from '../../../src/domain/queue/queued-run.ts'
 import { NOW } from '../../support/builders.ts'
 import { aStandee, ORG, type Mutable } from './ready-queue-world.ts'
 
@@ -22,14 +22,14 @@ function watched<T extends number | string>(value: T, tally: Tally): T {
 }
 
 const main = laneName('main')
-const at = (size = 1_000_000): PickingMoment => ({
+const at = (size = 1_000_000): PickContext => ({
   now: NOW,
   lane: { name: main, size, held: 0 },
   catchup: { inFlight: 10, limit: 10 },
 })
 
 /** Priority, seq and agents count comparisons, not-before every walk through the gates. No two priorities are equal. */
-const spied = (index: number, tally: Tally, over: Partial<Standee>): Mutable<Standee> =>
+const spied = (index: number, tally: Tally, over: Partial<QueuedRun>): Mutable<QueuedRun> =>
   aStandee(`r${index}`, {
     priority: watched((index * 7_919) % 1_000_003, tally),
     seq: watched((index * 104_729) % 1_000_003, tally),
@@ -37,7 +37,7 @@ const spied = (index: number, tally: Tally, over: Partial<Standee>): Mutable<Sta
     ...over,
   })
 
-type Layout = (index: number, agents: readonly AgentId[]) => Partial<Standee>
+type Layout = (index: number, agents: readonly AgentId[]) => Partial<QueuedRun>
 
 interface Measured {
   readonly looks: number
@@ -49,9 +49,9 @@ const AGENTS = 10_000
 const B = budgetId('b')
 
 /** What it costs, per pick, to start, end and replace runs while so many are queued. */
-function costOfPicks(queued: number, layout: Layout, prepare: (lineUp: LineUp) => void): Measured {
+function costOfPicks(queued: number, layout: Layout, prepare: (lineUp: ReadyQueue) => void): Measured {
   const tally: Tally = { looks: 0 }
-  const lineUp = createLineUp(ORG)
+  const lineUp = createReadyQueue(ORG)
   const agents = Array.from({ length: AGENTS }, (_, index) => watched(agentId(`a${index}`), tally))
   const arrive = (index: number): void => lineUp.put(spied(index, tally, layout(index, agents)))
   prepare(lineUp)
@@ -75,14 +75,14 @@ function costOfPicks(queued: number, layout: Layout, prepare: (lineUp: LineUp) =
   return { looks: tally.looks / PICKS, picked }
 }
 
-const agentAmong = (agents: readonly AgentId[], index: number): Partial<Standee> => {
+const agentAmong = (agents: readonly AgentId[], index: number): Partial<QueuedRun> => {
   const id = agents[index % AGENTS]
   return id === undefined ? {} : { agentId: id }
 }
 
 describe('what a pick costs', () => {
   const A = agentId('full')
-  const layouts: readonly (readonly [string, Layout, (lineUp: LineUp) => void])[] = [
+  const layouts: readonly (readonly [string, Layout, (lineUp: ReadyQueue) => void])[] = [
     ['one agent', () => ({}), () => undefined],
     [
       'a full agent beside one with work',
@@ -135,7 +135,7 @@ describe('what a pick costs', () => {
 /** What it costs to ask for the place of a queued run, while so many are queued. */
 function costOfPlaces(queued: number): number {
   const tally: Tally = { looks: 0 }
-  const lineUp = createLineUp(ORG)
+  const lineUp = createReadyQueue(ORG)
   for (let index = 0; index < queued; index += 1) lineUp.put(spied(index, tally, {}))
   tally.looks = 0
   for (let asked = 0; asked < PICKS; asked += 1) lineUp.positionOf(runId(`r${(asked * 31) % queued}`))

@@ -1,7 +1,7 @@
 import { laneName, sessionKey, type SessionKey } from '../../../src/domain/ids.ts'
 import { earlier, later } from '../../../src/domain/instant.ts'
-import type { LineUp } from '../../../src/core/picking/line-up.ts'
-import type { Standee } from '../../../src/core/picking/line-up-places.ts'
+import type { ReadyQueue } from '../../../src/domain/queue/ready-queue.ts'
+import type { QueuedRun } from '../../../src/domain/queue/queued-run.ts'
 import { isInFlight } from '../../../src/domain/run/run.ts'
 import { NOW } from '../../support/builders.ts'
 import type { Random } from '../../simulation/random.ts'
@@ -18,13 +18,13 @@ import {
 } from './ready-queue-world.ts'
 
 /** What may happen between two turns. Each tells the world and the line-up the same. */
-export type Step = (world: World, lineUp: LineUp, random: Random) => void
+export type Step = (world: World, lineUp: ReadyQueue, random: Random) => void
 
 const aKey = (random: Random): SessionKey => sessionKey(`s${random.int(0, 4)}`)
 
 const LANES = ['main', 'cron', 'task', 'nowhere', 'team', 'delegate'].map(laneName)
 
-function newcomer(world: World, random: Random): Mutable<Standee> {
+function newcomer(world: World, random: Random): Mutable<QueuedRun> {
   world.made += 1
   const isParked = random.chance(0.12)
   const state = random.chance(0.15) ? random.one(['waiting', 'running', 'awaiting_callback'] as const) : 'queued'
@@ -51,11 +51,11 @@ const arrive: Step = (world, lineUp, random) => {
   for (let left = random.int(1, 4); left > 0; left -= 1) change(world, lineUp, newcomer(world, random), {})
 }
 
-function pickOne(runs: readonly Mutable<Standee>[], random: Random, act: (run: Mutable<Standee>) => void): void {
+function pickOne(runs: readonly Mutable<QueuedRun>[], random: Random, act: (run: Mutable<QueuedRun>) => void): void {
   if (runs.length > 0) act(random.one(runs))
 }
 
-function vanish(world: World, lineUp: LineUp, run: Mutable<Standee>): void {
+function vanish(world: World, lineUp: ReadyQueue, run: Mutable<QueuedRun>): void {
   world.runs.delete(run.id)
   // Either way of saying that it is gone; and whoever says it with a state may have changed the object before.
   if (run.priority > 0) lineUp.remove(run.id)

@@ -15,12 +15,11 @@ import {
 } from '../../../src/domain/ids.ts'
 import { type Instant, later } from '../../../src/domain/instant.ts'
 import { resolveLane } from '../../../src/domain/queue/lanes.ts'
-import type { BudgetLoad, Candidate, Load, Standing } from '../../../src/domain/queue/gates.ts'
-import type { LineUp, OrgLimits } from '../../../src/core/picking/line-up.ts'
-import type { PickingMoment } from '../../../src/core/picking/line-up-next.ts'
-import type { Standee } from '../../../src/core/picking/line-up-places.ts'
-import type { Share } from '../../../src/core/picking/picking-order.ts'
-import type { ProviderLoad } from '../../../src/core/picking/provider-gate.ts'
+import type { BudgetLoad, GateCandidate, Load, ProviderLoad, GateFacts } from '../../../src/domain/queue/gates.ts'
+import type { ReadyQueue, OrgLimits } from '../../../src/domain/queue/ready-queue.ts'
+import type { PickContext } from '../../../src/domain/queue/fairness.ts'
+import type { QueuedRun } from '../../../src/domain/queue/queued-run.ts'
+import type { LaneUsage } from '../../../src/domain/queue/ready-lines.ts'
 import { isActive, isInFlight, isRetrying } from '../../../src/domain/run/run.ts'
 import { type ContextUse, inSessionOrder } from '../../../src/domain/session/session.ts'
 import { NOW } from '../../support/builders.ts'
@@ -34,7 +33,7 @@ export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 export interface World {
   now: Instant
-  readonly runs: Map<RunId, Mutable<Standee>>
+  readonly runs: Map<RunId, Mutable<QueuedRun>>
   readonly sessions: Map<SessionKey, { readonly maxConcurrent: number; readonly context: ContextUse | null }>
   readonly agents: Map<AgentId, number | null>
   lanes: ReadonlyMap<LaneName, number>
@@ -79,7 +78,7 @@ export const aWorld = (): World => ({
   made: 0,
 })
 
-export const aStandee = (id: string, over: Partial<Standee> = {}): Mutable<Standee> => ({
+export const aStandee = (id: string, over: Partial<QueuedRun> = {}): Mutable<QueuedRun> => ({
   id: runId(id),
   orgId: ORG,
   agentId: agentId('a'),
@@ -101,13 +100,13 @@ export const aStandee = (id: string, over: Partial<Standee> = {}): Mutable<Stand
   ...over,
 })
 
-const all = (world: World, keep: (run: Standee) => boolean): readonly Mutable<Standee>[] =>
+const all = (world: World, keep: (run: QueuedRun) => boolean): readonly Mutable<QueuedRun>[] =>
   [...world.runs.values()].filter(keep)
 
-export const flying = (world: World): readonly Mutable<Standee>[] => all(world, (run) => isInFlight(run.state))
-export const queued = (world: World): readonly Mutable<Standee>[] => all(world, (run) => run.state === 'queued')
+export const flying = (world: World): readonly Mutable<QueuedRun>[] => all(world, (run) => isInFlight(run.state))
+export const queued = (world: World): readonly Mutable<QueuedRun>[] => all(world, (run) => run.state === 'queued')
 
-export const laneIn = (world: World, run: Pick<Standee, 'lane'>): LaneName => resolveLane(run.lane, world.lanes)
+export const laneIn = (world: World, run: Pick<QueuedRun, 'lane'>): LaneName => resolveLane(run.lane, world.lanes)
 
 const catchups = (world: World): Load => ({
   inFlight: flying(world).filter((run) => run.trigger === 'catchup').length,
@@ -118,25 +117,25 @@ const heldIn = (world: World, lane: LaneName): number =>
   flying(world).filter((run) => laneIn(world, run) === lane && run.state !== 'awaiting_callback').length
 
 /** What a node of this world says when it asks for a run. */
-export const momentIn = (world: World, lane: LaneName): PickingMoment => ({
+export const momentIn = (world: World, lane: LaneName): PickContext => ({
   now: world.now,
   lane: { name: lane, size: world.lanes.get(lane) ?? 0, held: heldIn(world, lane) },
   catchup: catchups(world),
 })
 
-export const candidateOf = (world: World, run: Standee): Candidate => ({
+export const candidateOf = (world: World, run: QueuedRun): GateCandidate => ({
   ...run,
   retrying: isRetrying(run),
   parkedBehind: run.slot === 'parked' ? 1 : null,
   executable: !world.offline.has(run.executorKey),
 })
 
-const loadOf = (runs: readonly Standee[], limit: number | null): Load => ({ inFlight: runs.length, limit })
-const tasksAmong = (runs: readonly Standee[]): readonly Standee[] => runs.filter((run) => run.trigger === 'task')
+const loadOf = (runs: readonly QueuedRun[], limit: number | null): Load => ({ inFlight: runs.length, limit })
+const tasksAmong = (runs: readonly QueuedRun[]): readonly QueuedRun[] => runs.filter((run) => run.trigger === 'task')
 
 function agentFacts(world: World, id: AgentId): AgentFacts {
   const mine = flying(world).filter((run) => run.agentId === id)
-  const shares = [...world.lanes.keys()].map((lane): [LaneName, Share] => {
+  const shares = [...world.lanes.keys()].map((lane): [LaneName, LaneUsage] => {
     const inFlight = mine.filter((run) => laneIn(world, run) === lane).length
     return [lane, { inFlight, servedAt: world.servedAt.get(`${id} ${lane}`) ?? -1 }]
   })
@@ -150,7 +149,7 @@ function agentFacts(world: World, id: AgentId): AgentFacts {
 
 function providerFacts(world: World, name: ProviderName): ProviderFacts {
   const provider = world.providers.get(name)
-  const calling = (runs: readonly Standee[]): number =>
+  const calling = (runs: readonly QueuedRun[]): number =>
     runs.filter(({ agentId: id }) => world.calls.get(id) === name).length
   return {
     load: { ...(provider?.load ?? { name, until: null, quota: 'requests_per_minute', limit: null }) },
@@ -203,7 +202,7 @@ export function factsOf(world: World): PickingFacts {
 }
 
 /** Where one run stands, from scratch. */
-export function standingOf(world: World, run: Standee): Standing {
+export function standingOf(world: World, run: QueuedRun): GateFacts {
   const up = flying(world)
   const agent = agentFacts(world, run.agentId)
   const called = world.calls.get(run.agentId)
@@ -223,7 +222,7 @@ export function standingOf(world: World, run: Standee): Standing {
 }
 
 /** A run changes, or enters: the world and the line-up are told alike. */
-export function change(world: World, lineUp: LineUp, run: Mutable<Standee>, over: Partial<Standee>): void {
+export function change(world: World, lineUp: ReadyQueue, run: Mutable<QueuedRun>, over: Partial<QueuedRun>): void {
   const flew = world.runs.has(run.id) && isInFlight(run.state)
   Object.assign(run, over)
   world.runs.set(run.id, run)
@@ -240,7 +239,7 @@ export function change(world: World, lineUp: LineUp, run: Mutable<Standee>, over
 }
 
 /** One turn over all lanes, one run each, until none has any left. */
-export function takeTurn(world: World, lineUp: LineUp): readonly RunId[] {
+export function takeTurn(world: World, lineUp: ReadyQueue): readonly RunId[] {
   const picked: RunId[] = []
   lineUp.reviewProviders(world.now)
   for (let before = -1; before < picked.length;) {

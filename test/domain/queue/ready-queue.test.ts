@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { agentId, budgetId, laneName, runId, sessionKey } from '../../../src/domain/ids.ts'
 import { later } from '../../../src/domain/instant.ts'
-import { createLineUp, type LineUp } from '../../../src/core/picking/line-up.ts'
-import type { PickingMoment } from '../../../src/core/picking/line-up-next.ts'
-import type { Standee } from '../../../src/core/picking/line-up-places.ts'
+import { createReadyQueue, type ReadyQueue } from '../../../src/domain/queue/ready-queue.ts'
+import type { PickContext } from '../../../src/domain/queue/fairness.ts'
+import type { QueuedRun } from '../../../src/domain/queue/queued-run.ts'
 import { NOW } from '../../support/builders.ts'
 import { aStandee, ORG } from './ready-queue-world.ts'
 
@@ -11,24 +11,24 @@ const main = laneName('main')
 const [A, B] = [agentId('a'), agentId('b')]
 const s = sessionKey('s')
 
-const moment = (over: Partial<PickingMoment> = {}): PickingMoment => ({
+const moment = (over: Partial<PickContext> = {}): PickContext => ({
   now: NOW,
   lane: { name: main, size: 10, held: 0 },
   catchup: { inFlight: 0, limit: 10 },
   ...over,
 })
 
-const lineUpOf = (...runs: readonly Standee[]): LineUp => {
-  const lineUp = createLineUp(ORG)
+const lineUpOf = (...runs: readonly QueuedRun[]): ReadyQueue => {
+  const lineUp = createReadyQueue(ORG)
   for (const run of runs) lineUp.put(run)
   return lineUp
 }
 
-const aged = (id: string, ms: number, over: Partial<Standee> = {}): Standee =>
+const aged = (id: string, ms: number, over: Partial<QueuedRun> = {}): QueuedRun =>
   aStandee(id, { createdAt: later(NOW, ms), ...over })
 
 /** Starts whatever may start. */
-function startAll(lineUp: LineUp, at: PickingMoment = moment()): readonly string[] {
+function startAll(lineUp: ReadyQueue, at: PickContext = moment()): readonly string[] {
   const started: string[] = []
   for (let run = lineUp.next(at); run !== null; run = lineUp.next(at)) {
     started.push(run.id)
@@ -37,7 +37,7 @@ function startAll(lineUp: LineUp, at: PickingMoment = moment()): readonly string
   return started
 }
 
-const end = (lineUp: LineUp, id: string): void => {
+const end = (lineUp: ReadyQueue, id: string): void => {
   const run = lineUp.get(runId(id))
   if (run !== null) lineUp.put({ ...run, state: 'success' })
 }
@@ -188,7 +188,7 @@ describe('limits of tasks and catch-ups', () => {
 })
 
 describe('a session', () => {
-  const placed = (id: string, seq: number, over: Partial<Standee> = {}): Standee =>
+  const placed = (id: string, seq: number, over: Partial<QueuedRun> = {}): QueuedRun =>
     aged(id, seq, { sessionKey: s, seq, ...over })
 
   it('starts one at a time, in order', () => {
@@ -276,7 +276,7 @@ describe('budgets', () => {
   const b = budgetId('b')
   const left = (remaining: number): ReadonlyMap<typeof b, { remaining: number; unit: string; until: typeof NOW }> =>
     new Map([[b, { remaining, unit: 'tokens', until: NOW }]])
-  const needs = (id: string, amount: number, ms = 0): Standee => aged(id, ms, { reserves: [{ budgetId: b, amount }] })
+  const needs = (id: string, amount: number, ms = 0): QueuedRun => aged(id, ms, { reserves: [{ budgetId: b, amount }] })
 
   it('count what has gone into flight since they were told', () => {
     const lineUp = lineUpOf(needs('r1', 40, 1), needs('r2', 40, 2), needs('r3', 40, 3), needs('small', 10, 4))
@@ -334,7 +334,7 @@ describe('a queued run with a time of its own', () => {
 })
 
 describe('why a run waits', () => {
-  const explain = (lineUp: LineUp, id: string, over: Partial<PickingMoment> = {}): unknown =>
+  const explain = (lineUp: ReadyQueue, id: string, over: Partial<PickContext> = {}): unknown =>
     lineUp.explain(runId(id), { ...moment(over), executable: true, scheduleSlots: 3 })
 
   it('is asked of the gates', () => {

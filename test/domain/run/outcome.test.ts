@@ -6,8 +6,8 @@ import {
   NODE_SHUTDOWN,
   outcomeOfHttpStatus,
   outcomeOfResult,
-  settle,
-  type Outcome,
+  settleAttempt,
+  type AttemptOutcome,
 } from '../../../src/domain/run/outcome.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
 import { attemptEndsBy, callbackEndsBy, isExpired, type TimeLimits } from '../../../src/domain/run/timeouts.ts'
@@ -16,7 +16,7 @@ import { NOW } from '../../support/builders.ts'
 const facts = { now: NOW, policy: DEFAULT_RETRY_POLICY, failureActionRetries: false, deadline: null, random: 0.5 }
 const first = { attempt: 1, firstAttempt: 1 }
 const last = { attempt: 4, firstAttempt: 1 }
-const failed = (errorCode: 'agent_error' | 'executor_http_4xx'): Outcome => ({
+const failed = (errorCode: 'agent_error' | 'executor_http_4xx'): AttemptOutcome => ({
   kind: 'failed',
   errorCode,
   retryable: null,
@@ -24,7 +24,7 @@ const failed = (errorCode: 'agent_error' | 'executor_http_4xx'): Outcome => ({
 })
 
 describe('what an attempt does to its run', () => {
-  it.each<[string, Outcome, typeof first, string]>([
+  it.each<[string, AttemptOutcome, typeof first, string]>([
     ['success', { kind: 'succeeded' }, first, 'succeed'],
     ['an accepted request', { kind: 'accepted' }, first, 'accept'],
     ['a stop', { kind: 'stopped' }, first, 'stopped'],
@@ -38,20 +38,20 @@ describe('what an attempt does to its run', () => {
     ['a lost node on the last attempt', NODE_LOST, last, 'give_up'],
     ['a node that shuts down', NODE_SHUTDOWN, first, 'retry'],
   ])('%s', (_, outcome, attempt, event) => {
-    const settled = settle(outcome, attempt, facts)
+    const settled = settleAttempt(outcome, attempt, facts)
     expect(settled.event).toBe(event)
     expect(settled.retryAt === null).toBe(event !== 'retry')
   })
 
   it('waits as long as the other side asked', () => {
-    const busy = settle(outcomeOfHttpStatus(429, 60_000), first, facts)
+    const busy = settleAttempt(outcomeOfHttpStatus(429, 60_000), first, facts)
     expect(busy).toMatchObject({ event: 'retry', retryAt: later(NOW, 60_000), errorCode: 'executor_http_4xx' })
-    expect(settle(outcomeOfHttpStatus(503, 60_000), first, facts).retryAt).toBe(later(NOW, 60_000))
+    expect(settleAttempt(outcomeOfHttpStatus(503, 60_000), first, facts).retryAt).toBe(later(NOW, 60_000))
   })
 
   it.each(['failed', 'timeout'] as const)('is over when the executor says that %s is not to be retried', (status) => {
     const said = (retryable: boolean | null): string =>
-      settle(outcomeOfResult({ status, errorCode: null, retryable }), first, facts).event
+      settleAttempt(outcomeOfResult({ status, errorCode: null, retryable }), first, facts).event
     expect([said(false), said(true), said(null)]).toEqual([
       status === 'failed' ? 'give_up' : 'time_out',
       'retry',
@@ -61,7 +61,7 @@ describe('what an attempt does to its run', () => {
 
   it('fails twice, then works: three attempts and one success', () => {
     const events = [failed('agent_error'), failed('agent_error'), { kind: 'succeeded' } as const].map(
-      (outcome, index) => settle(outcome, { attempt: index + 1, firstAttempt: 1 }, facts).event,
+      (outcome, index) => settleAttempt(outcome, { attempt: index + 1, firstAttempt: 1 }, facts).event,
     )
     expect(events).toEqual(['retry', 'retry', 'succeed'])
   })

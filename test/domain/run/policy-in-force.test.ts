@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { NO_RETRIES } from '../../../src/domain/run/retry.ts'
-import { DEFAULT_RETRY_POLICY, parseKeptPolicy, policyInForce } from '../../../src/domain/run/retry-policy.ts'
+import { DEFAULT_RETRY_POLICY, parseStoredPolicy, effectivePolicy } from '../../../src/domain/run/retry-policy.ts'
 
 const deployment = { ...DEFAULT_RETRY_POLICY, maxRetries: 7, baseMs: 100, maxMs: 400, jitter: 0 }
 
 const inForce = (given: object, base = DEFAULT_RETRY_POLICY): object => {
-  const read = parseKeptPolicy('retry_policy', given, base)
+  const read = parseStoredPolicy('retry_policy', given, base)
   if (!read.ok) throw new Error('refused')
-  return policyInForce(read.value, deployment)
+  return effectivePolicy(read.value, deployment)
 }
 
 describe('a policy of an agent or a schedule', () => {
@@ -35,6 +35,6 @@ describe('a policy of an agent or a schedule', () => {
   })
 
   it('that was kept before is in force as it is', () => {
-    expect(policyInForce(DEFAULT_RETRY_POLICY, deployment)).toBe(DEFAULT_RETRY_POLICY)
+    expect(effectivePolicy(DEFAULT_RETRY_POLICY, deployment)).toBe(DEFAULT_RETRY_POLICY)
   })
 })

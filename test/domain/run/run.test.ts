@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isTerminal, RUN_STATES } from '../../../src/domain/run/run-machine.ts'
-import { isActive, isInFlight, isRetrying, isWaitingWork } from '../../../src/domain/run/run.ts'
+import { isActive, isInFlight, isRetrying, isWaitingRun } from '../../../src/domain/run/run.ts'
 
 const first = { attempt: 1, firstAttempt: 1 }
 const again = { attempt: 3, firstAttempt: 2 }
@@ -16,14 +16,14 @@ describe('active and waiting work', () => {
     for (const attempts of [first, again])
       for (const state of RUN_STATES) {
         const run = { state, ...attempts }
-        expect([isActive(run), isWaitingWork(run), isTerminal(state)].filter(Boolean), state).toHaveLength(1)
+        expect([isActive(run), isWaitingRun(run), isTerminal(state)].filter(Boolean), state).toHaveLength(1)
       }
   })
 
   it('differ by whether the run has executed: back-off is active, a first wait is not', () => {
     expect(RUN_STATES.filter((state) => isRetrying({ state, ...again }))).toEqual(['waiting', 'queued'])
     expect(RUN_STATES.filter((state) => isRetrying({ state, ...first }))).toEqual([])
-    expect(RUN_STATES.filter((state) => isWaitingWork({ state, ...first }))).toEqual(['waiting', 'queued'])
-    expect(RUN_STATES.filter((state) => isWaitingWork({ state, ...again }))).toEqual([])
+    expect(RUN_STATES.filter((state) => isWaitingRun({ state, ...first }))).toEqual(['waiting', 'queued'])
+    expect(RUN_STATES.filter((state) => isWaitingRun({ state, ...again }))).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { agentId } from '../../../src/domain/ids.ts'
 import { instant } from '../../../src/domain/instant.ts'
 import { RUN_STATES, isTerminal } from '../../../src/domain/run/run-machine.ts'
-import { countTasks, type CountedTask } from '../../../src/core/run/task-counts.ts'
+import { countTasks, type CountedTask } from '../../../src/domain/run/ended-counts.ts'
 
 const aTask = (change: Partial<CountedTask> = {}): CountedTask => ({
   ...{ agentId: agentId('a'), trigger: 'task', state: 'success', createdAt: instant(1_000) },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { runId } from '../../../src/domain/ids.ts'
 import { earlier, later } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import { isHeld, isMadeUp } from '../../../src/domain/schedule/held.ts'
+import { isHeld, isCatchUp } from '../../../src/domain/schedule/held.ts'
 import { decideRelease, type ReleasedOccurrence } from '../../../src/domain/schedule/occurrences.ts'
 import { NO_HISTORY, type PendingRun, type ScheduleHistory } from '../../../src/domain/schedule/history.ts'
 import { CONCURRENCY_POLICIES, OVERLAP_ACTIONS, type ScheduleRules } from '../../../src/domain/schedule/rules.ts'
@@ -61,9 +61,9 @@ describe('a run that waits', () => {
   })
 
   it('makes up for a time when it was held or was missed', () => {
-    expect(isMadeUp({ trigger: 'catchup', heldDecision: null })).toBe(true)
-    expect(isMadeUp({ trigger: 'schedule', heldDecision: held })).toBe(true)
-    expect(isMadeUp({ trigger: 'schedule', heldDecision: null })).toBe(false)
+    expect(isCatchUp({ trigger: 'catchup', heldDecision: null })).toBe(true)
+    expect(isCatchUp({ trigger: 'schedule', heldDecision: held })).toBe(true)
+    expect(isCatchUp({ trigger: 'schedule', heldDecision: null })).toBe(false)
   })
 })
 
@@ -117,7 +117,7 @@ describe('a held occurrence that is released', () => {
       fc.record({
         later: fc.boolean(),
         slot: fc.constantFrom('held' as const, 'parked' as const),
-        madeUp: fc.boolean(),
+        isCatchUp: fc.boolean(),
       }),
       { maxLength: 15 },
     )
@@ -129,7 +129,7 @@ describe('a held occurrence that is released', () => {
         fc.integer({ min: 0, max: 3 }),
         (drawn, overlapAction, concurrencyPolicy, queueDepth) => {
           const found = drawn.map((run, index) => ({
-            ...{ id: runId(`r${index}`), slot: run.slot, madeUp: run.madeUp },
+            ...{ id: runId(`r${index}`), slot: run.slot, isCatchUp: run.isCatchUp },
             nominal: run.later ? later(NOW, 1000) : earlier(NOW, 1000),
           }))
           const history = found.length === 0 ? {} : running(...found)

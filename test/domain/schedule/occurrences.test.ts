@@ -10,12 +10,12 @@ import {
   nextFailureStreak,
   NO_HISTORY,
   type ScheduleHistory,
-  type SpeakingEnding,
+  type CountedEnding,
 } from '../../../src/domain/schedule/history.ts'
-import { decideAfterRun, deletesAfterRun, lifeAfter } from '../../../src/domain/schedule/lifecycle.ts'
+import { decideAfterRun, deletesAfterRun, statusAfter } from '../../../src/domain/schedule/lifecycle.ts'
 import { DEFAULT_FIRING_SETTINGS, MISFIRE_POLICIES } from '../../../src/domain/schedule/rules.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
-import { schedulePatch } from '../../../src/contract/schedule.ts'
+import { readShape } from '../../../src/api/read-input.ts'
+import { schedulePatch } from '../../../src/features/schedules/schema.ts'
 import { policiesFrom } from '../../../src/domain/schedule/rule-fields.ts'
 import { NOW, rules } from '../../support/builders.ts'
 import { at, plan, planAndRelease, timingOf, wordFor, type PlanInput } from '../../support/schedules.ts'
@@ -28,7 +28,7 @@ const runningPrevious: ScheduleHistory = {
   previous: { id: previous, state: 'running' },
   pending: [{ id: previous, slot: 'held' }],
 }
-const ended = (status: SpeakingEnding, attempt = 1, ago = 1000): ScheduleHistory => ({
+const ended = (status: CountedEnding, attempt = 1, ago = 1000): ScheduleHistory => ({
   ...NO_HISTORY,
   previous: { id: previous, state: status },
   lastEnding: { id: previous, status, attempt, endedAt: earlier(NOW, ago) },
@@ -260,9 +260,9 @@ describe('concurrency', () => {
 
   it('QUEUE with depth 2 skips the third that waits in time, and does not count those made up for', () => {
     const queue = { queueDepth: 2 } as const
-    const pending = (madeUp: boolean): ScheduleHistory => ({
+    const pending = (isCatchUp: boolean): ScheduleHistory => ({
       ...runningPrevious,
-      pending: [...runningPrevious.pending, ...parkedTwo.map((run) => ({ ...run, madeUp }))],
+      pending: [...runningPrevious.pending, ...parkedTwo.map((run) => ({ ...run, isCatchUp }))],
     })
     expect(words({ ...ONE_DUE, rules: queue, history: pending(false) })).toEqual(['queue_full'])
     expect(words({ ...ONE_DUE, rules: queue, history: pending(true) })).toEqual(['park'])
@@ -402,12 +402,12 @@ describe('the life of a schedule', () => {
   })
 
   it('ends with its last occurrence or its last permitted run', () => {
-    expect(lifeAfter({ timing: reminder, maxFires: null, fires: 0 }, at('2026-01-15T12:00:00Z'))).toEqual({
+    expect(statusAfter({ timing: reminder, maxFires: null, fires: 0 }, at('2026-01-15T12:00:00Z'))).toEqual({
       state: 'finished',
       nextRunAt: null,
     })
-    expect(lifeAfter({ timing: SECONDLY, maxFires: 3, fires: 3 }, NOW).state).toBe('finished')
-    expect(lifeAfter({ timing: SECONDLY, maxFires: 3, fires: 2 }, NOW)).toEqual({
+    expect(statusAfter({ timing: SECONDLY, maxFires: 3, fires: 3 }, NOW).state).toBe('finished')
+    expect(statusAfter({ timing: SECONDLY, maxFires: 3, fires: 2 }, NOW)).toEqual({
       state: 'active',
       nextRunAt: later(NOW, 1000),
     })

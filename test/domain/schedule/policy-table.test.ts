@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runId } from '../../../src/domain/ids.ts'
 import { earlier, later } from '../../../src/domain/instant.ts'
 import type { PendingState } from '../../../src/domain/run/run-machine.ts'
-import { NO_HISTORY, type ScheduleHistory, type SpeakingEnding } from '../../../src/domain/schedule/history.ts'
+import { NO_HISTORY, type ScheduleHistory, type CountedEnding } from '../../../src/domain/schedule/history.ts'
 import {
   CONCURRENCY_POLICIES,
   FAILURE_ACTIONS,
@@ -89,7 +89,7 @@ const rows = TABLE.trim()
 
 const matches = (cell: string | undefined, value: string): boolean => cell === '*' || cell === value
 
-const STATES: Record<'idle' | 'pending' | 'failed', readonly (SpeakingEnding | PendingState | 'none')[]> = {
+const STATES: Record<'idle' | 'pending' | 'failed', readonly (CountedEnding | PendingState | 'none')[]> = {
   idle: ['none', 'success'],
   pending: ['waiting', 'queued', 'assigned', 'running', 'awaiting_callback', 'stopping'],
   // The last run was attempt 2, ended a second ago, and was the third failure in a row.

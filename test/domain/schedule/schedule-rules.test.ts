@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
-import { schedulePatch } from '../../../src/contract/schedule.ts'
+import { readShape } from '../../../src/api/read-input.ts'
+import { schedulePatch } from '../../../src/features/schedules/schema.ts'
 import { policiesFrom, RULE_FIELDS, type Policies } from '../../../src/domain/schedule/rule-fields.ts'
 import { DEFAULT_SCHEDULE_RULES } from '../../../src/domain/schedule/rules.ts'
 

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { maskedExecutor } from '../../../src/core/executor/masked.ts'
+import { createMask, createStreamMask, maskExecutor } from '../../../src/domain/secret/mask.ts'
 import { fillJson, fillText, asText } from '../../../src/executors/template.ts'
-import { createMask, createStreamMask } from '../../../src/domain/secret/mask.ts'
-import { mayGoTo, parseSecretHosts } from '../../../src/domain/secret/secret-names.ts'
-import { isSecretName, secretNamesIn } from '../../../src/core/secret/secret-names.ts'
+import {
+  isSecretName,
+  isHostAllowed,
+  parseSecretHosts,
+  secretNamesIn,
+} from '../../../src/domain/secret/secret-names.ts'
 
 const SECRET = 's3cr"t\\vålue /+=&'
 const VALUES = { run_id: 'r', job_run_id: 'j', scheduled_time: '', attempt: 1, payload: { trick: '{{secret:KEY}}' } }
@@ -42,7 +45,7 @@ describe('names of secrets', () => {
   })
 
   it('are shown where they stand for a credential', () => {
-    const shown = maskedExecutor({
+    const shown = maskExecutor({
       headers: { authorization: 'Bearer {{secret:A}}', 'x-key': 'abc{{secret:A}}', b: 'c' },
     })
     expect(shown.headers).toEqual({ authorization: 'Bearer {{secret:A}}', 'x-key': '***', b: 'c' })
@@ -68,7 +71,7 @@ describe('hosts of a secret', () => {
   ])('%j let it go to %s: %s', (hosts, url, may) => {
     const read = parseSecretHosts('hosts', hosts)
     expect(read).toMatchObject({ ok: true })
-    if (read.ok) expect(mayGoTo(read.value, url)).toBe(may)
+    if (read.ok) expect(isHostAllowed(read.value, url)).toBe(may)
   })
 
   it.each<[unknown, string]>([

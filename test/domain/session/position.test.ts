@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { later } from '../../../src/domain/instant.ts'
-import { inSessionOrder, placeIn } from '../../../src/domain/session/session.ts'
+import { inSessionOrder, sessionPosition } from '../../../src/domain/session/session.ts'
 import { aSessionRun, NOW } from '../../support/builders.ts'
 
 const MANY_TURNS = 4_000_000_000
@@ -15,7 +15,7 @@ const given = fc.oneof(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max
 
 describe('places in a session', () => {
   it('are those of version 0.1.0 as long as that version could go on', () => {
-    expect([placeIn(1, 1), placeIn(7, 999_999), placeIn(MANY_TURNS, 3)]).toEqual([
+    expect([sessionPosition(1, 1), sessionPosition(7, 999_999), sessionPosition(MANY_TURNS, 3)]).toEqual([
       1_000_001,
       7_999_999,
       MANY_TURNS * 1_000_000 + 3,
@@ -25,9 +25,9 @@ describe('places in a session', () => {
   it('are higher in a later turn, and in the order in which a turn gives them', () => {
     fc.assert(
       fc.property(turn, given, given, (no, one, two) => {
-        expect(placeIn(no + 1, one)).toBeGreaterThan(placeIn(no, two))
-        if (one <= two) expect(placeIn(no, one)).toBeLessThanOrEqual(placeIn(no, two))
-        if (one < two && two < 4_096) expect(placeIn(no, one)).toBeLessThan(placeIn(no, two))
+        expect(sessionPosition(no + 1, one)).toBeGreaterThan(sessionPosition(no, two))
+        if (one <= two) expect(sessionPosition(no, one)).toBeLessThanOrEqual(sessionPosition(no, two))
+        if (one < two && two < 4_096) expect(sessionPosition(no, one)).toBeLessThan(sessionPosition(no, two))
       }),
     )
   })
@@ -35,7 +35,7 @@ describe('places in a session', () => {
   it('are exact numbers after decades', () => {
     fc.assert(
       fc.property(turn, given, (no, one) => {
-        expect(placeIn(no, one)).toSatisfy(Number.isSafeInteger)
+        expect(sessionPosition(no, one)).toSatisfy(Number.isSafeInteger)
       }),
     )
   })

@@ -6,15 +6,16 @@ import { instant, later } from '../../../src/domain/instant.ts'
 import { explainWhy } from '../../../src/domain/reasons.ts'
 import {
   admitToSession,
+  DEFAULT_SESSION_RULES,
   droppedWhy,
   isThrottled,
   type SessionAdmission,
   type SessionFacts,
   sessionLimit,
+  type SessionRules,
 } from '../../../src/domain/session/session.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
+import { readShape } from '../../../src/api/read-input.ts'
 import { sessionChange } from '../../../src/features/sessions/schema.ts'
-import { DEFAULT_SESSION_RULES, type SessionRules } from '../../../src/core/session/session-rules.ts'
 import { anArrival, aSession, aSessionRun, NOW } from '../../support/builders.ts'
 import { expectExplained } from '../../support/why.ts'
 
@@ -163,7 +164,7 @@ describe('the cutoff of /stopall', () => {
     [0, 'enter'],
     [1, 'enter'],
   ])('makes a message stamped %i ms after it %s', (offset, kind) => {
-    expect(admit(stopped, { stamp: later(NOW, offset) }).kind).toBe(kind)
+    expect(admit(stopped, { sentAt: later(NOW, offset) }).kind).toBe(kind)
   })
 })
 

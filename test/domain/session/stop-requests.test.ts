@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createStopRequests } from '../../../src/core/stop-requests.ts'
+import { createStopRequests } from '../../../src/domain/session/stop.ts'
 
 describe('signals that ask a process to end', () => {
   it('drain first and end at once the second time, and say nothing new after that', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { describeFlaw } from '../../../src/domain/input.ts'
-import { parseCron } from '../../../src/core/time/cron-grammar.ts'
+import { parseCron } from '../../../src/domain/time/cron-grammar.ts'
 import { right } from './world.ts'
 
 /** Expression, the cron field that must be named, the text that must be quoted, its position counted from 0. */
@@ -73,7 +73,7 @@ const REFUSED: readonly (readonly [string, string, string, number])[] = [
   ['0 0 * * 5W', 'day of week', '5W', 8],
   ['0 0 * * 1#0', 'day of week', '0', 10],
   ['0 0 * * 1#6', 'day of week', '6', 10],
-  ['0 0 * * MON#', 'day of week', 'place', 12],
+  ['0 0 * * MON#', 'day of week', 'week', 12],
   ['0 0 * * #2', 'day of week', 'value', 8],
   ['0 0 * * 9L', 'day of week', '9', 8],
   ['0 0 * * 1-5L', 'day of week', '5L', 10],
@@ -114,7 +114,7 @@ describe('a cron expression that is refused', () => {
     expect(answer.ok ? [] : answer.flaws.map(describeFlaw)).toEqual([
       'cron "61 25 L-99 13 9#9": minute 61 is above 59 at position 1 (allowed: 0-59)',
       'cron "61 25 L-99 13 9#9": hour 25 is above 23 at position 4 (allowed: 0-23)',
-      'cron "61 25 L-99 13 9#9": day of month L-99 is before the month at position 7 (allowed: L-0 to L-30)',
+      'cron "61 25 L-99 13 9#9": day of month L-99 is before the first day of the month at position 7 (allowed: L-0 to L-30)',
       'cron "61 25 L-99 13 9#9": month 13 is above 12 at position 12 (allowed: 1-12 or JAN-DEC)',
       'cron "61 25 L-99 13 9#9": day of week 9 is above 7 at position 15 (allowed: 0-7 or SUN-SAT, nL or n#k)',
     ])
@@ -147,8 +147,8 @@ describe('a cron expression that is understood', () => {
   })
 
   it('counts a day field as restricted by its text, not by its values', () => {
-    expect(days('0 0 1-31 * 1')).toMatchObject({ openDayOfMonth: false })
-    expect(days('0 0 */1 * 1')).toMatchObject({ openDayOfMonth: true })
+    expect(days('0 0 1-31 * 1')).toMatchObject({ anyDayOfMonth: false })
+    expect(days('0 0 */1 * 1')).toMatchObject({ anyDayOfMonth: true })
   })
 
   it.each([
@@ -161,7 +161,7 @@ describe('a cron expression that is understood', () => {
     ['@daily', false],
     ['* 0 0 * * *', true],
   ])('%s is an interval: %s', (text, interval) => {
-    expect(right(parseCron('cron', text)).interval).toBe(interval)
+    expect(right(parseCron('cron', text)).isInterval).toBe(interval)
   })
 
   it('keeps its text, without blanks around it', () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../../src/domain/instant.ts'
-import { countFires, nextFire, previousFire, DST_POLICIES } from '../../../src/core/time/cron.ts'
+import { countFires, nextFire, previousFire } from '../../../src/domain/time/cron.ts'
+import { DST_POLICIES } from '../../../src/domain/time/dst-policy.ts'
 import { firesOf, walkAround, type CronCase, type Walk } from './cron-oracle.ts'
 import { cron, show } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { DstPolicy } from '../../../src/core/time/cron.ts'
+import type { DstPolicy } from '../../../src/domain/time/dst-policy.ts'
 
 /** An expression together with what it means, said a second time in the plainest way. */
 export interface CronCase {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { instant, type Instant } from '../../../src/domain/instant.ts'
-import { countFires, DST_POLICIES, nextFire, previousFire, type CronPlan } from '../../../src/core/time/cron.ts'
+import { countFires, nextFire, previousFire, type CronPlan } from '../../../src/domain/time/cron.ts'
+import { DST_POLICIES } from '../../../src/domain/time/dst-policy.ts'
 import { cron, show } from './world.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 

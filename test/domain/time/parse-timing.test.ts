@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseTiming } from '../../../src/core/time/parse-timing.ts'
+import { parseTiming } from '../../../src/domain/time/parse-timing.ts'
 import { parseJitter } from '../../../src/domain/time/jitter.ts'
 import { shortestInterval } from '../../../src/domain/time/shortest-interval.ts'
 import { at, flawsOf, NOW, timing, zone } from './world.ts'
@@ -77,13 +77,13 @@ describe('fields that are refused', () => {
     [{ at: '2026-02-01T09:00:00' }, ['at: is not an RFC 3339 time']],
     [
       { at: '2026-02-01T09:00:00Z', ends_at: '2026-02-01T08:59:59Z' },
-      ['at: can never come: starts_at, ends_at or exclude rules it out'],
+      ['at: never occurs: starts_at, ends_at or exclude rules it out'],
     ],
     [
       { run_at: '2026-02-01T09:00:00Z', exclude: ['2026-02-01'] },
-      ['run_at: can never come: starts_at, ends_at or exclude rules it out'],
+      ['run_at: never occurs: starts_at, ends_at or exclude rules it out'],
     ],
-    [{ rrule: 'FREQ=FOO' }, ['rrule: FREQ FOO is not possible']],
+    [{ rrule: 'FREQ=FOO' }, ['rrule: FREQ=FOO is not valid']],
     [{}, ['cron: is missing']],
     [{ kind: 'interval' }, ['every_seconds: is missing']],
     [{ kind: 'sometimes', cron: '* * * * *' }, ['kind: is not a known value']],
@@ -96,7 +96,7 @@ describe('fields that are refused', () => {
     [{ at: '2026-02-01T09:00:00Z', atMs: 1 }, ['atMs: cannot be given together with at']],
     [{ cron: '* * * * *', timezone: 'UTC', tz: 'UTC' }, ['tz: cannot be given together with timezone']],
     [{ cron: '* * * * *', every_seconds: 5 }, ['cron: cannot be given together with every_seconds']],
-    [{ cron: '* * * * *', anchor: '2026-01-01T00:00:00Z' }, ['anchor: belongs to every_seconds or rrule']],
+    [{ cron: '* * * * *', anchor: '2026-01-01T00:00:00Z' }, ['anchor: applies only to every_seconds and rrule']],
     [{ every_seconds: 5, anchor: 'noon' }, ['anchor: is not an RFC 3339 time']],
     [{ cron: '* * * * *', dst: 'never' }, ['dst: is not a known value']],
     [{ cron: '* * * * *', day_match: 'xor' }, ['day_match: is not a known value']],

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dstNotes } from '../../../src/domain/time/preview.ts'
-import { previewTiming } from '../../../src/core/time/preview.ts'
+import { dstNotes, previewTiming } from '../../../src/domain/time/preview.ts'
 import { at, NOW, show, timing } from './world.ts'
 
 const year = { after: NOW, upTo: at('2027-01-15T00:00:00Z') }
@@ -38,15 +37,15 @@ describe('the notes on clock changes', () => {
     [
       { cron: '0 12 * * *', timezone: 'Europe/Berlin' },
       [
-        'none 2026-03-29 02:00: clocks in Europe/Berlin go forward (+01:00 to +02:00); no fire is affected',
-        'none 2026-10-25 03:00: clocks in Europe/Berlin go back (+02:00 to +01:00); no fire is affected',
+        'none 2026-03-29 02:00: clocks in Europe/Berlin go forward (+01:00 to +02:00); no occurrence is affected',
+        'none 2026-10-25 03:00: clocks in Europe/Berlin go back (+02:00 to +01:00); no occurrence is affected',
       ],
     ],
     [
       { cron: '30 2 * * *', timezone: 'Europe/Berlin', exclude: ['2026-03-29'], ends_at: '2026-06-01T00:00:00Z' },
       [
-        'none 2026-03-29 02:00: clocks in Europe/Berlin go forward (+01:00 to +02:00); no fire is affected',
-        'none 2026-10-25 03:00: clocks in Europe/Berlin go back (+02:00 to +01:00); no fire is affected',
+        'none 2026-03-29 02:00: clocks in Europe/Berlin go forward (+01:00 to +02:00); no occurrence is affected',
+        'none 2026-10-25 03:00: clocks in Europe/Berlin go back (+02:00 to +01:00); no occurrence is affected',
       ],
     ],
     [
@@ -59,8 +58,8 @@ describe('the notes on clock changes', () => {
     [
       { rrule: 'FREQ=MINUTELY;INTERVAL=15', timezone: 'Europe/Berlin' },
       [
-        'none 2026-03-29 02:00: clocks in Europe/Berlin go forward (+01:00 to +02:00); no fire is affected',
-        'none 2026-10-25 03:00: clocks in Europe/Berlin go back (+02:00 to +01:00); no fire is affected',
+        'none 2026-03-29 02:00: clocks in Europe/Berlin go forward (+01:00 to +02:00); no occurrence is affected',
+        'none 2026-10-25 03:00: clocks in Europe/Berlin go back (+02:00 to +01:00); no occurrence is affected',
       ],
     ],
     [{ cron: '30 2 * * *', timezone: 'Asia/Tokyo' }, []],

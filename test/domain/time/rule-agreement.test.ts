@@ -3,8 +3,8 @@ import { RRuleTemporal } from 'rrule-temporal'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
 import { instant, type Instant } from '../../../src/domain/instant.ts'
-import { countByRule, nextByRule, parseRule, previousByRule } from '../../../src/core/time/rrule.ts'
-import { instantOf, localOf } from '../../../src/domain/time/wall-clock.ts'
+import { countByRule, nextByRule, parseRule, previousByRule } from '../../../src/domain/time/rrule.ts'
+import { instantOfLocal, localTimeAt } from '../../../src/domain/time/wall-clock.ts'
 import { at, show, zone } from './world.ts'
 
 /** The library as it comes, asked one question after the other. Undefined: it has given up, and does not know. */
@@ -88,7 +88,7 @@ describe('a rule that is accepted', () => {
       const read = parseRule('rrule', text, { zone: zone(place), defaultZone: zone('UTC'), start })
       // Where clocks change by half an hour the library moves the minute of an hourly rule.
       fc.pre(!(text.startsWith('FREQ=HOURLY') && place === 'Australia/Lord_Howe'))
-      fc.pre(read.ok && instantOf(zone(place), localOf(zone(place), start)) === start)
+      fc.pre(read.ok && instantOfLocal(zone(place), localTimeAt(zone(place), start)) === start)
       const plain = plainly(text, place, start)
       const [wanted, got]: [string[], string[]] = [[], []]
       let [expected, found]: [Instant | null | undefined, Instant | null] = [from, from]

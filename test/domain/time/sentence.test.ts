@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sentenceFor } from '../../../src/core/time/sentence.ts'
+import { sentenceFor } from '../../../src/domain/time/sentence.ts'
 import { at, timing } from './world.ts'
 
 describe('a schedule in words', () => {

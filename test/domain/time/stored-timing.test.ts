@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../../src/domain/instant.ts'
-import { restoreTiming, storeTiming } from '../../../src/core/time/stored-timing.ts'
+import { restoreTiming, storeTiming } from '../../../src/domain/time/parse-timing.ts'
 import { occurrencesBetween, type Timing } from '../../../src/domain/time/timing.ts'
 import { timingOf } from '../../support/schedules.ts'
 
@@ -44,7 +44,7 @@ describe('a stored timing', () => {
   })
 
   it('that was damaged is refused loudly', () => {
-    expect(() => restoreTiming({ cron: '61 * * * *', timezone: 'UTC' })).toThrow('cannot be read')
-    expect(() => restoreTiming({})).toThrow('cannot be read')
+    expect(() => restoreTiming({ cron: '61 * * * *', timezone: 'UTC' })).toThrow('Cannot parse a stored timing')
+    expect(() => restoreTiming({})).toThrow('Cannot parse a stored timing')
   })
 })

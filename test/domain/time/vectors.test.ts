@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../../src/domain/instant.ts'
-import { nextFire, type CronPlan, type DayMatch, type DstPolicy } from '../../../src/core/time/cron.ts'
-import { parseCron } from '../../../src/core/time/cron-grammar.ts'
-import { parseZone } from '../../../src/core/time/zone.ts'
+import { nextFire, type CronPlan } from '../../../src/domain/time/cron.ts'
+import { type DayMatch } from '../../../src/domain/time/cron-match.ts'
+import { type DstPolicy } from '../../../src/domain/time/dst-policy.ts'
+import { parseCron } from '../../../src/domain/time/cron-grammar.ts'
+import { parseZone } from '../../../src/domain/time/zone.ts'
 
 interface Row {
   readonly id: string

@@ -1,12 +1,12 @@
-import { readShape } from '../../../src/contract/read-shape.ts'
-import { scheduleInput } from '../../../src/contract/schedule.ts'
+import { readShape } from '../../../src/api/read-input.ts'
+import { scheduleInput } from '../../../src/features/schedules/schema.ts'
 import type { Parsed } from '../../../src/domain/input.ts'
 import { instant, type Instant } from '../../../src/domain/instant.ts'
-import type { CronPlan } from '../../../src/core/time/cron.ts'
-import { parseCron } from '../../../src/core/time/cron-grammar.ts'
-import { parseTiming, type TimingContext } from '../../../src/core/time/parse-timing.ts'
+import type { CronPlan } from '../../../src/domain/time/cron.ts'
+import { parseCron } from '../../../src/domain/time/cron-grammar.ts'
+import { parseTiming, type TimingContext } from '../../../src/domain/time/parse-timing.ts'
 import type { Timing } from '../../../src/domain/time/timing.ts'
-import { parseZone, type Zone } from '../../../src/core/time/zone.ts'
+import { parseZone, type Zone } from '../../../src/domain/time/zone.ts'
 
 export function right<T>(answer: Parsed<T>): T {
   if (!answer.ok) throw new Error(JSON.stringify(answer.flaws))

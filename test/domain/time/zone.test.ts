@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { instant } from '../../../src/domain/instant.ts'
-import { parseZone, segmentAt, UTC } from '../../../src/core/time/zone.ts'
+import { parseZone, segmentAt, UTC } from '../../../src/domain/time/zone.ts'
 import {
   endOfLocalDay,
   formatInZone,
@@ -114,8 +114,8 @@ describe('the changes of the clock', () => {
   it('remembers what was shown, even if the year has ended since', () => {
     const berlin = segmentAt(zone('Europe/Berlin'), at('2026-11-01T00:00:00Z') / 1000)
     const shown = [Date.UTC(2026, 9, 25, 2), Date.UTC(2026, 9, 25, 3)].map((wall) => wall / 1000)
-    expect(berlin.shown).toEqual(shown)
-    expect(segmentAt(zone('Europe/Berlin'), at('2027-01-01T00:00:00Z') / 1000).shown).toEqual([])
+    expect(berlin.repeated).toEqual(shown)
+    expect(segmentAt(zone('Europe/Berlin'), at('2027-01-01T00:00:00Z') / 1000).repeated).toEqual([])
   })
 
   it('is looked up once a year and zone, and never for UTC', () => {

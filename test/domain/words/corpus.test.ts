@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { EXAMPLES, understandWords, type Understood } from '../../../src/core/words/understand.ts'
+import { EXAMPLES, understandWords, type UnderstoodSentence } from '../../../src/domain/words/understand.ts'
 import type { Flaw } from '../../../src/domain/input.ts'
-import { parseTiming } from '../../../src/core/time/parse-timing.ts'
+import { parseTiming } from '../../../src/domain/time/parse-timing.ts'
 import { at, right, zone } from '../time/world.ts'
 
 // A Monday at 10:00 in UTC.
 const NOW = at('2026-11-16T10:00:00Z')
 const CONTEXT = { now: NOW, zone: zone('UTC') }
 
-const understood = (text: string): Understood => right(understandWords('text', text, CONTEXT))
+const understood = (text: string): UnderstoodSentence => right(understandWords('text', text, CONTEXT))
 
 function refused(text: string): Flaw {
   const answer = understandWords('text', text, CONTEXT)
@@ -46,7 +46,7 @@ describe('a sentence in English', () => {
       ['Mon, Wed and Fri at 07:15', { cron: '15 7 * * 1,3,5' }, []],
       ['from Monday to Friday at 9am', { cron: '0 9 * * 1-5' }, []],
       ['on weekends at noon in Shanghai', { cron: '0 12 * * 0,6', timezone: 'Asia/Shanghai' }, []],
-      ['every 15 minutes', { every_seconds: 900 }, ['counted from the moment it is made']],
+      ['every 15 minutes', { every_seconds: 900 }, ['counted from when the schedule is created']],
       ['every half hour', { every_seconds: 1800 }],
       ['hourly', { every_seconds: 3600 }],
       ['every 90 minutes', { every_seconds: 5400 }],
@@ -66,7 +66,7 @@ describe('a sentence in English', () => {
       ['on the last day of the month at 18:00', { cron: '0 18 L * *' }, []],
       ['on the last weekday of the month at 18:00', { cron: '0 18 LW * *' }, []],
       ['on the 1st and 15th of the month at 9am', { cron: '0 9 1,15 * *' }, []],
-      ['quarterly at 9am', { cron: '0 9 1 1,4,7,10 *' }, ['no day is said, so it is the first of the month']],
+      ['quarterly at 9am', { cron: '0 9 1 1,4,7,10 *' }, ['no day given, so the first day of the month is used']],
       ['every year on 25 December at noon', { cron: '0 12 25 12 *' }, []],
       [
         'every other week on Friday at 16:00',
@@ -78,7 +78,7 @@ describe('a sentence in English', () => {
         'every second Tuesday at 9am',
         every2('TU', '2026-11-17T09:00:00.000Z', 9),
         [
-          'second Tuesday is read as every 2 weeks; say "of the month" for its place in the month',
+          'second Tuesday is read as every 2 weeks; add "of the month" if you mean the week of the month',
           'counted from 2026-11-17',
         ],
       ],
@@ -103,11 +103,11 @@ describe('a sentence in English', () => {
       ['every day at noon 5 times', { cron: '0 12 * * *', max_fires: 5 }, []],
       ['every evening at 8', { cron: '0 20 * * *' }, ['"8" is read as 20:00']],
       ['every morning', { cron: '0 9 * * *' }, ['morning is read as 09:00']],
-      ['every weekday', { cron: '0 9 * * 1-5' }, ['no time is said, so it is 09:00']],
+      ['every weekday', { cron: '0 9 * * 1-5' }, ['no time given, so 09:00 is used']],
       [
         'on Friday at 9am',
         { cron: '0 9 * * 5' },
-        ['"on Friday" is read as every week; say next in front of it for once'],
+        ['"on Friday" is read as every week; add "next" before it to run once'],
       ],
       ['weekly', { cron: '0 9 * * 1' }],
     ]),
@@ -123,7 +123,7 @@ describe('a sentence in English', () => {
     const { fields, notes } = understood('every day at 9am except 25 December and 1 January')
     expect(fields['exclude']).toHaveLength(20)
     expect(fields['exclude']).toContain('2026-12-25')
-    expect(notes).toEqual(['left out in every year up to 2036'])
+    expect(notes).toEqual(['excluded every year through 2036'])
   })
 
   it('hands on what stands behind a colon', () => {
@@ -180,33 +180,33 @@ describe('a sentence that is not understood', () => {
     ['every blue moon', 6, /^"blue" is not understood after "every"$/],
     ['whenever you like', 0, /"whenever" is not understood/],
     ['every day at 25:00', 13, /^"25:00" is not understood after "at"$/],
-    ['every day at 13pm', 10, /13pm is no time of day/],
-    ['every day at 9:75', 10, /9:75 is no time of day/],
-    ['at 9', 0, /how often is not said/],
-    ['in Berlin', 0, /how often is not said/],
-    ['every day at 9 in Berln', 15, /Berln is no place.*did you mean berlin/],
-    ['every day at 9 EST', 15, /EST is the short name of several zones/],
-    ['biweekly at 9', 0, /biweekly means two things/],
-    ['twice a day', 0, /leaves open when/],
-    ['yearly', 0, /which day of the year is not said/],
-    ['every month on Monday', 12, /which one of the month/],
-    ['on 31 February at 9am', 0, /31 February is no day of the calendar/],
-    ['on the 32nd of the month', 0, /days 1 to 31/],
-    ['Mondays at 9am and Tuesdays at 10am', 19, /two schedules in one sentence/],
-    ['every hour at 9am', 11, /an interval has no time of day/],
-    ['every 45 minutes on weekdays', 0, /does not go round the clock/],
+    ['every day at 13pm', 10, /13pm is not a time of day/],
+    ['every day at 9:75', 10, /9:75 is not a time of day/],
+    ['at 9', 0, /add when to run/],
+    ['in Berlin', 0, /add when to run/],
+    ['every day at 9 in Berln', 15, /Berln is not a known place.*did you mean berlin/],
+    ['every day at 9 EST', 15, /EST is the abbreviation of several time zones/],
+    ['biweekly at 9', 0, /biweekly is ambiguous/],
+    ['twice a day', 0, /does not say at what times/],
+    ['yearly', 0, /the day of the year is missing/],
+    ['every month on Monday', 12, /add which weekday of the month/],
+    ['on 31 February at 9am', 0, /31 February is not a calendar date/],
+    ['on the 32nd of the month', 0, /days of the month are 1 to 31/],
+    ['Mondays at 9am and Tuesdays at 10am', 19, /the sentence describes two schedules/],
+    ['every hour at 9am', 11, /an interval cannot have a time of day/],
+    ['every 45 minutes on weekdays', 0, /does not divide an hour or a day evenly/],
     ['every 90 minutes between 9 and 17', 17, /minutes would differ from hour to hour/],
     ['between 9 and 5 every hour', 0, /5 is before 9/],
-    ['between 9 and 17 every day', 0, /how often between these hours/],
+    ['between 9 and 17 every day', 0, /the interval between these hours is missing/],
     ['every 10 minutes between 22:00 and 6:00 on Mondays', 17, /over midnight/],
-    ['today at 5am', 0, /that moment has passed/],
-    ['tomorrow every hour', 9, /repeats, and the rest/],
-    ['tomorrow at 9am and 5pm', 9, /once means one time/],
+    ['today at 5am', 0, /that time is in the past/],
+    ['tomorrow every hour', 9, /repeats, but the rest/],
+    ['tomorrow at 9am and 5pm', 9, /a one-time schedule has only one time/],
     ['every day at 9am except holidays', 24, /"holidays" is not understood after "except"/],
-    ['every day every week', 10, /contradicts what was said before/],
+    ['every day every week', 10, /contradicts an earlier part/],
     ['in 2 months', 0, /no fixed length/],
-    ['every day at 9am until 2026-11-01', 17, /over before it begins/],
-    ['   ', 0, /says nothing/],
+    ['every day at 9am until 2026-11-01', 17, /the end is before the start/],
+    ['   ', 0, /is empty/],
     ['每天25点', 2, /25点 不是一个时刻/],
     ['每天很多次', 2, /^看不懂“很多次”$/],
     ['上午9点', 0, /没有说明多久一次/],

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { later } from '../../../src/domain/instant.ts'
-import { parseTiming } from '../../../src/core/time/parse-timing.ts'
-import { sentenceFor } from '../../../src/core/time/sentence.ts'
+import { parseTiming } from '../../../src/domain/time/parse-timing.ts'
+import { sentenceFor } from '../../../src/domain/time/sentence.ts'
 import { occurrencesBetween } from '../../../src/domain/time/timing.ts'
-import { understandWords } from '../../../src/core/words/understand.ts'
+import { understandWords } from '../../../src/domain/words/understand.ts'
 import { at, right, zone } from '../time/world.ts'
 
 const CONTEXT = { now: at('2026-11-16T10:00:00Z'), zone: zone('UTC') }

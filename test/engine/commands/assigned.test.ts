@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { workerKeyOf } from '../../../src/core/executor/worker-agent.ts'
+import { workerKeyOf } from '../../../src/domain/agent.ts'
 import { agentId, attemptId, laneName, orgId, runId } from '../../../src/domain/ids.ts'
 import { later } from '../../../src/domain/instant.ts'
-import { standingOfHolder } from '../../../src/domain/run/reports.ts'
+import { holderStatus } from '../../../src/domain/run/reports.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import { makeRun } from '../../../src/service/desk/runs.ts'
-import { passTime } from '../../../src/service/desk/settle.ts'
-import { assignRuns, beginAssigned, releaseWork, type WorkerOffer } from '../../../src/service/turn/assign.ts'
-import { claimRuns } from '../../../src/service/turn/claim.ts'
-import { emptyMemory, noteRun, type Memory } from '../../../src/service/turn/memory.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
+import { createRun } from '../../../src/engine/commands/runs.ts'
+import { settleDue } from '../../../src/engine/commands/settle.ts'
+import { assignRuns, startAssigned, releaseCommand, type WorkerOffer } from '../../../src/engine/commands/assign.ts'
+import { claimRuns } from '../../../src/engine/transaction/claim.ts'
+import { emptyLoadedOrg, reindexRun, type LoadedOrg } from '../../../src/engine/org-state/memory.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { openCabinet } from './cabinet.ts'
 
 /** An org in memory, in which two agents have their work done elsewhere. */
-function open(): Memory {
+function open(): LoadedOrg {
   const { desk: like } = openCabinet()
-  const memory = emptyMemory(orgId('default'), {
-    ...{ chance: like.chance, settings: () => like.settings, canExecute: () => true, estimate: null },
+  const memory = emptyLoadedOrg(orgId('default'), {
+    ...{ randomSource: like.randomSource, settings: () => like.settings, canExecute: () => true, estimate: null },
     laneNames: () => new Set([laneName('main'), laneName('cron')]),
   })
-  memory.desk.now = NOW
+  memory.state.now = NOW
   for (const id of ['a', 'b'].map((name) => agentId(name)))
-    memory.desk.agents.set(id, {
+    memory.state.agents.set(id, {
       ...{ id, executorKey: workerKeyOf(id), executorKind: 'worker', retryPolicy: null, timeoutSeconds: null },
       ...{ maxConcurrent: null, provider: null },
     })
@@ -30,14 +30,14 @@ function open(): Memory {
 }
 
 let made = 0
-function aRun(memory: Memory, agent: string, more: Partial<RunRow> = {}): RunRow {
+function aRun(memory: LoadedOrg, agent: string, more: Partial<RunRow> = {}): RunRow {
   const id = runId(`run_${String((made += 1)).padStart(3, '0')}`)
-  const run = makeRun(memory.desk, {
+  const run = createRun(memory.state, {
     ...{ id, agentId: agentId(agent), executorKey: workerKeyOf(agentId(agent)), jobRunId: id, trigger: 'message' },
     ...{ lane: laneName('main'), state: 'queued', decision: because('accepted', 'test'), payload: null },
     ...more,
   })
-  noteRun(memory, run)
+  reindexRun(memory, run)
   return run
 }
 
@@ -54,8 +54,8 @@ describe('work that is done elsewhere', () => {
     aRun(memory, 'a')
     const lanes = new Map([[laneName('main'), { size: 9, held: 0 }]])
     expect(claimRuns(memory, { nodeId: 'nod_1', lanes, catchup: { inFlight: 0, limit: 9 } })).toEqual([])
-    expect(memory.lineUp.queuedIn(laneName('main'))).toBe(0)
-    expect(memory.lineUp.queued()).toBe(1)
+    expect(memory.readyQueue.queuedIn(laneName('main'))).toBe(0)
+    expect(memory.readyQueue.queued()).toBe(1)
   })
 
   it('is handed out up to what a worker has declared, its agents in turn', () => {
@@ -64,7 +64,7 @@ describe('work that is done elsewhere', () => {
     expect(agentsOf(assignRuns(memory, [anOffer({ capacity: 4 })]))).toBe('abab')
     expect(assignRuns(memory, [anOffer({ capacity: 4 })])).toEqual([])
     expect(agentsOf(assignRuns(memory, [anOffer({ workerId: 'wrk_2', agents: [agentId('b')] })]))).toBe('b')
-    expect(memory.desk.changes.assignments).toHaveLength(5)
+    expect(memory.state.changes.assignments).toHaveLength(5)
   })
 
   it('is dealt to workers one by one', () => {
@@ -76,14 +76,14 @@ describe('work that is done elsewhere', () => {
 
   it('keeps the limit of its agent', () => {
     const memory = open()
-    memory.lineUp.setAgent(agentId('a'), { maxConcurrent: 1 })
+    memory.readyQueue.setAgent(agentId('a'), { maxConcurrent: 1 })
     for (const agent of 'aab') aRun(memory, agent)
     expect(agentsOf(assignRuns(memory, [anOffer({ capacity: 9 })]))).toBe('ab')
   })
 })
 
 describe('a run that a worker has taken', () => {
-  const taken = (more: Partial<RunRow> = {}): { readonly memory: Memory; readonly run: RunRow } => {
+  const taken = (more: Partial<RunRow> = {}): { readonly memory: LoadedOrg; readonly run: RunRow } => {
     const memory = open()
     const run = aRun(memory, 'a', more)
     assignRuns(memory, [anOffer()])
@@ -93,8 +93,8 @@ describe('a run that a worker has taken', () => {
   it('begins when the worker says so, and its time counts from then on', () => {
     const { memory, run } = taken()
     expect(run).toMatchObject({ state: 'assigned', nodeId: 'wrk_1', startedAt: null, endsBy: later(NOW, 15_000) })
-    memory.desk.now = later(NOW, 10_000)
-    beginAssigned(memory.desk, run)
+    memory.state.now = later(NOW, 10_000)
+    startAssigned(memory.state, run)
     expect(run).toMatchObject({ state: 'running', startedAt: later(NOW, 10_000), endsBy: later(NOW, 610_000) })
   })
 
@@ -104,8 +104,8 @@ describe('a run that a worker has taken', () => {
     ['goes back when its worker is gone', 1_000, 1_000, 'queued'],
   ])('%s, and nothing counts as failed', (_, at, lapsedAt, state) => {
     const { memory, run } = taken()
-    memory.desk.now = later(NOW, at)
-    passTime(memory.desk, run, lapsedAt === null ? null : later(NOW, lapsedAt))
+    memory.state.now = later(NOW, at)
+    settleDue(memory.state, run, lapsedAt === null ? null : later(NOW, lapsedAt))
     expect(run).toMatchObject({ state, attempt: 1, errorCode: null })
     expect(run.attemptId === null).toBe(state === 'queued')
     if (state === 'queued') expect(run.why?.reason).toBe('executor_offline')
@@ -113,8 +113,8 @@ describe('a run that a worker has taken', () => {
 
   it('expires at its deadline', () => {
     const { memory, run } = taken({ deadline: later(NOW, 5_000) })
-    memory.desk.now = later(NOW, 5_000)
-    passTime(memory.desk, run, null)
+    memory.state.now = later(NOW, 5_000)
+    settleDue(memory.state, run, null)
     expect(run).toMatchObject({ state: 'expired', finishedAt: later(NOW, 5_000) })
   })
 
@@ -122,10 +122,10 @@ describe('a run that a worker has taken', () => {
     const { memory, run } = taken()
     const attempt = { runId: run.id, attemptId: run.attemptId ?? attemptId('') }
     const other = { runId: run.id, attemptId: attemptId('another') }
-    releaseWork(memory.desk.orgId, [other]).apply(memory.desk, null)
+    releaseCommand(memory.state.orgId, [other]).apply(memory.state, null)
     expect(run.state).toBe('assigned')
-    beginAssigned(memory.desk, run)
-    releaseWork(memory.desk.orgId, [attempt]).apply(memory.desk, null)
+    startAssigned(memory.state, run)
+    releaseCommand(memory.state.orgId, [attempt]).apply(memory.state, null)
     expect(run.state).toBe('running')
   })
 })
@@ -156,6 +156,6 @@ describe('whoever holds an attempt', () => {
     ],
     ['stops when nobody knows the run', null, { isCurrent: false, cancel: true }],
   ] as const)('%s', (_, run, standing) => {
-    expect(standingOfHolder(run, held)).toMatchObject(standing)
+    expect(holderStatus(run, held)).toMatchObject(standing)
   })
 })

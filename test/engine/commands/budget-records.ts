@@ -1,10 +1,10 @@
 import { budgetId, orgId } from '../../../src/domain/ids.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
-import type { BudgetOnRecord } from '../../../src/features/budgets/store.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
+import type { BudgetWithPeriods } from '../../../src/features/budgets/store.ts'
 import { NOW } from '../../support/builders.ts'
 
 /** A budget of the org for 100 tokens a day that skips. */
-export const aBudget = (over: Partial<BudgetOnRecord> = {}): BudgetOnRecord => ({
+export const aBudget = (over: Partial<BudgetWithPeriods> = {}): BudgetWithPeriods => ({
   orgId: orgId('default'),
   id: budgetId('bud_1'),
   scope: { kind: 'org' },

@@ -2,21 +2,26 @@ import { describe, expect, it } from 'vitest'
 import { attemptId, budgetId, scheduleId } from '../../../src/domain/ids.ts'
 import { HOUR_MS } from '../../../src/domain/instant.ts'
 import { explainWhy } from '../../../src/domain/reasons.ts'
-import { bookHabits } from '../../../src/service/desk/budget-book.ts'
-import { budgetLoads, closedBudget, takeBudgets } from '../../../src/service/desk/budgets.ts'
-import { dropBudgetsOf, forgetBudgetAlerts, judgeBudgets, nameOf } from '../../../src/service/desk/budget-standing.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
-import { takeReport } from '../../../src/service/desk/settle.ts'
-import type { BudgetOnRecord } from '../../../src/features/budgets/store.ts'
+import { storeTypicalUsage } from '../../../src/engine/org-state/budget-usage.ts'
+import { budgetLoads, closedBudget, applyBudgetRows } from '../../../src/engine/commands/budgets.ts'
+import {
+  deleteBudgetsOf,
+  endBudgetAlerts,
+  checkBudgets,
+  budgetTitle,
+} from '../../../src/engine/org-state/budget-balance.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
+import { applyReport } from '../../../src/engine/commands/settle.ts'
+import type { BudgetWithPeriods } from '../../../src/features/budgets/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { aBudget } from './budget-records.ts'
 import { aTask, openCabinet, type Cabinet } from './cabinet.ts'
 
 const BUDGET = budgetId('bud_1')
 
-function withBudgets(...budgets: readonly BudgetOnRecord[]): Cabinet {
+function withBudgets(...budgets: readonly BudgetWithPeriods[]): Cabinet {
   const cabinet = openCabinet()
-  takeBudgets(cabinet.desk, budgets)
+  applyBudgetRows(cabinet.desk, budgets)
   return cabinet
 }
 
@@ -24,11 +29,11 @@ function withBudgets(...budgets: readonly BudgetOnRecord[]): Cabinet {
 function use(cabinet: Cabinet, run: string, tokens: number): void {
   submit(cabinet.desk, aTask())
   const started = cabinet.start(run)
-  takeReport(cabinet.desk, started, {
+  applyReport(cabinet.desk, started, {
     ...{ attemptId: started.attemptId ?? attemptId('none'), outcome: { kind: 'succeeded' } },
     usage: { inputTokens: tokens },
   })
-  judgeBudgets(cabinet.desk)
+  checkBudgets(cabinet.desk)
 }
 
 const alerts = ({ desk }: Cabinet): readonly string[] =>
@@ -47,8 +52,8 @@ describe('the alerts of a budget', () => {
     use(cabinet, 'r4', 100)
     expect(alerts(cabinet)).toEqual(['budget_low raised', 'budget_used_up raised'])
     cabinet.pass(12 * HOUR_MS)
-    judgeBudgets(cabinet.desk)
-    judgeBudgets(cabinet.desk)
+    checkBudgets(cabinet.desk)
+    checkBudgets(cabinet.desk)
     expect(alerts(cabinet).slice(2)).toEqual(['budget_low cleared', 'budget_used_up cleared'])
     expect(booked(cabinet)?.alerts).toEqual({})
     expect([...cabinet.desk.changes.budgets]).toEqual([booked(cabinet)])
@@ -59,14 +64,14 @@ describe('the alerts of a budget', () => {
   it('say when what is left admits no further run, until the next period', () => {
     const cabinet = withBudgets(aBudget({ onExceed: 'queue' }))
     use(cabinet, 'r1', 30)
-    if (cabinet.desk.budgets !== null) bookHabits(cabinet.desk.budgets, { agents: [], schedules: [] })
+    if (cabinet.desk.budgets !== null) storeTypicalUsage(cabinet.desk.budgets, { agents: [], schedules: [] })
     use(cabinet, 'r2', 40)
     expect(alerts(cabinet)).toEqual(['budget_no_room raised'])
     expect(explainWhy(cabinet.desk.changes.alerts[0]?.why ?? { reason: 'due', rule: '', evidence: {} })).toContain(
       '70 of 100 tokens are used; a run needs about 40, so no further run is admitted until',
     )
     cabinet.pass(12 * HOUR_MS)
-    judgeBudgets(cabinet.desk)
+    checkBudgets(cabinet.desk)
     expect(alerts(cabinet).slice(1)).toEqual(['budget_no_room cleared'])
   })
 
@@ -75,10 +80,10 @@ describe('the alerts of a budget', () => {
     use(cabinet, 'r1', 100)
     const onRecord = aBudget({ amount: 200, uses: [{ start: NOW, used: 100 }], ...booked(cabinet)?.budget })
     const raised = { ...onRecord, amount: 200, alerts: booked(cabinet)?.alerts ?? {} }
-    takeBudgets(cabinet.desk, [raised])
-    judgeBudgets(cabinet.desk)
+    applyBudgetRows(cabinet.desk, [raised])
+    checkBudgets(cabinet.desk)
     expect(alerts(cabinet).slice(2)).toEqual(['budget_low cleared', 'budget_used_up cleared'])
-    forgetBudgetAlerts(cabinet.desk, { budget: raised, alerts: { budget_low: 'alr_x' } })
+    endBudgetAlerts(cabinet.desk, { budget: raised, alerts: { budget_low: 'alr_x' } })
     expect(alerts(cabinet).at(-1)).toBe('budget_low cleared')
     expect(explainWhy(cabinet.desk.changes.alerts.at(-1)?.why ?? { reason: 'due', rule: '', evidence: {} })).toBe(
       'Budget 200 tokens per day of the org no longer exists.',
@@ -97,11 +102,11 @@ describe('a budget that pauses', () => {
       ...{ kind: 'budget.changed', subject: BUDGET, data: { change: 'paused' } },
     })
     cabinet.pass(12 * HOUR_MS)
-    judgeBudgets(cabinet.desk)
+    checkBudgets(cabinet.desk)
     expect(budgetLoads(cabinet.desk).get(BUDGET)).toMatchObject({ remaining: 0, until: null })
     const refused = submit(cabinet.desk, aTask())
     expect(refused).toMatchObject({ kind: 'rejected', retryAfterMs: null, why: { reason: 'budget' } })
-    if (refused.kind === 'rejected') expect(explainWhy(refused.why)).toContain('left until somebody resumes it')
+    if (refused.kind === 'rejected') expect(explainWhy(refused.why)).toContain('left until it is resumed')
   })
 
   it('is not stopped by what runs in flight may still give back, nor by a run that never fits', () => {
@@ -130,7 +135,7 @@ describe('the budgets of a schedule that goes', () => {
       aBudget({ scope: { kind: 'schedule', scheduleId: gone }, alerts: { budget_low: 'alr_1' } }),
       aBudget({ id: budgetId('bud_2') }),
     )
-    dropBudgetsOf(cabinet.desk, gone)
+    deleteBudgetsOf(cabinet.desk, gone)
     expect([...cabinet.desk.changes.goneBudgets]).toEqual([BUDGET])
     expect(alerts(cabinet)).toEqual(['budget_low cleared'])
     expect([...(cabinet.desk.budgets?.budgets.keys() ?? [])]).toEqual(['bud_2'])
@@ -139,11 +144,13 @@ describe('the budgets of a schedule that goes', () => {
   it('leave an org without budgets as if it had never had any', () => {
     const gone = scheduleId('sch_1')
     const cabinet = withBudgets(aBudget({ scope: { kind: 'schedule', scheduleId: gone } }))
-    dropBudgetsOf(cabinet.desk, gone)
+    deleteBudgetsOf(cabinet.desk, gone)
     expect([cabinet.desk.budgets, cabinet.desk.reservesChanged]).toEqual([null, true])
   })
 })
 
 it('has a name for people', () => {
-  expect(nameOf(aBudget({ unit: 'money', amount: 2_500_000, period: 'month' }))).toBe('2.5 money per month of the org')
+  expect(budgetTitle(aBudget({ unit: 'money', amount: 2_500_000, period: 'month' }))).toBe(
+    '2.5 money per month of the org',
+  )
 })

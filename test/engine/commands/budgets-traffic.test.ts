@@ -7,17 +7,17 @@ import { BUDGET_PERIODS } from '../../../src/domain/budget/budget-period.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
 import { isTerminal } from '../../../src/domain/run/run-machine.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../../src/features/config/settings.ts'
-import { bookHabits } from '../../../src/service/desk/budget-book.ts'
-import { budgetLoads, spend, takeBudgets } from '../../../src/service/desk/budgets.ts'
-import { noChanges } from '../../../src/service/desk/desk.ts'
-import { passTime, takeReport } from '../../../src/service/desk/settle.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
-import { applyBudgets } from '../../../src/service/turn/budgets.ts'
-import { claimRuns } from '../../../src/service/turn/claim.ts'
-import { emptyMemory, noteRun, type Memory } from '../../../src/service/turn/memory.ts'
-import { taskAgentFor } from '../../../src/service/turn/turn.ts'
-import type { BudgetOnRecord } from '../../../src/features/budgets/store.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
+import { storeTypicalUsage } from '../../../src/engine/org-state/budget-usage.ts'
+import { budgetLoads, recordSpending, applyBudgetRows } from '../../../src/engine/commands/budgets.ts'
+import { noChanges } from '../../../src/engine/org-state/org-state.ts'
+import { settleDue, applyReport } from '../../../src/engine/commands/settle.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
+import { applyBudgets } from '../../../src/engine/transaction/review-budgets.ts'
+import { claimRuns } from '../../../src/engine/transaction/claim.ts'
+import { emptyLoadedOrg, reindexRun, type LoadedOrg } from '../../../src/engine/org-state/memory.ts'
+import { ensureTaskAgent } from '../../../src/engine/transaction/transaction.ts'
+import type { BudgetWithPeriods } from '../../../src/features/budgets/store.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { aBudget } from './budget-records.ts'
 import { createWitness, type Witness } from './budget-witness.ts'
@@ -67,7 +67,7 @@ const budgets = fc
     drawn.map(({ agent, ...over }, n) =>
       aBudget({
         ...over,
-        id: `bud_${n}` as BudgetOnRecord['id'],
+        id: `bud_${n}` as BudgetWithPeriods['id'],
         scope: agent === null ? { kind: 'org' } : { kind: 'agent', agentId: agentId(agent) },
       }),
     ),
@@ -83,10 +83,10 @@ const settings: EngineSettings = {
   tasks: { ...tasks, maxPerAgent: 1_000, maxPerAgentInflight: 20 },
 }
 
-function openMemory(loaded: readonly BudgetOnRecord[]): Memory {
+function openMemory(loaded: readonly BudgetWithPeriods[]): LoadedOrg {
   let made = 0
-  const memory = emptyMemory(orgId('default'), {
-    chance: {
+  const memory = emptyLoadedOrg(orgId('default'), {
+    randomSource: {
       random: () => 0.5,
       newRunId: () => runId(`r${String((made += 1)).padStart(4, '0')}`),
       newAttemptId: () => attemptId(`a${(made += 1)}`),
@@ -94,34 +94,34 @@ function openMemory(loaded: readonly BudgetOnRecord[]): Memory {
     settings: () => settings,
     ...{ canExecute: () => true, laneNames: () => new Set([LANE]), estimate: null },
   })
-  memory.desk.now = NOW
-  takeBudgets(memory.desk, loaded)
+  memory.state.now = NOW
+  applyBudgetRows(memory.state, loaded)
   return memory
 }
 
-const inFlight = ({ desk }: Memory): readonly RunRow[] =>
+const inFlight = ({ state: desk }: LoadedOrg): readonly RunRow[] =>
   [...desk.runs.values()].filter((run) => run.state === 'running')
 
 const FAILED = { kind: 'failed', errorCode: 'agent_error', retryable: null, retryAfterMs: null } as const
 
 /** What somebody may do to the books behind the desk's back; nothing, unless the witness is put to the test. */
-type Tampering = (memory: Memory, reported: RunRow | null) => void
+type Tampering = (memory: LoadedOrg, reported: RunRow | null) => void
 
 interface Playing {
-  readonly memory: Memory
+  readonly memory: LoadedOrg
   readonly witness: Witness
   readonly tamper: Tampering
 }
 
 function take({ memory, witness }: Playing, step: Step): RunRow | null {
-  const { desk } = memory
+  const { state: desk } = memory
   const held = inFlight(memory)
   const chosen = step.do === 'report' || step.do === 'lose' ? held[step.nth % held.length] : undefined
   const attempt = chosen?.attemptId ?? attemptId('none')
   switch (step.do) {
     case 'submit': {
       const agent = agentId(step.agent)
-      taskAgentFor(memory, agent)
+      ensureTaskAgent(memory, agent)
       const params = step.stated === null ? {} : { max_tokens: step.stated, max_cost: step.stated / 1_000_000 }
       submit(desk, aTask({ agentId: agent, content: { action: 'x', params }, retryPolicy: DEFAULT_RETRY_POLICY }))
       return null
@@ -129,18 +129,18 @@ function take({ memory, witness }: Playing, step: Step): RunRow | null {
     case 'report': {
       if (chosen === undefined) return null
       const usage = { inputTokens: step.used, costMicros: step.used }
-      takeReport(desk, chosen, { attemptId: attempt, outcome: step.fails ? FAILED : { kind: 'succeeded' }, usage })
+      applyReport(desk, chosen, { attemptId: attempt, outcome: step.fails ? FAILED : { kind: 'succeeded' }, usage })
       witness.reported(attempt, step.used, { at: desk.now, ended: isTerminal(chosen.state) })
       return chosen
     }
     case 'lose':
       if (chosen === undefined) return null
-      passTime(desk, chosen, desk.now)
+      settleDue(desk, chosen, desk.now)
       witness.lost(attempt, isTerminal(chosen.state))
       return null
     case 'pass':
       desk.now = later(desk.now, step.hours * HOUR_MS)
-      for (const run of desk.runs.values()) if (run.state === 'waiting') passTime(desk, run, null)
+      for (const run of desk.runs.values()) if (run.state === 'waiting') settleDue(desk, run, null)
       return null
   }
 }
@@ -149,20 +149,20 @@ const statedBy = ({ payload }: RunRow): number | null =>
   (payload as { readonly params: { readonly max_tokens?: number } }).params.max_tokens ?? null
 
 function play(
-  loaded: readonly BudgetOnRecord[],
+  loaded: readonly BudgetWithPeriods[],
   traffic: readonly Step[],
   tamper: Tampering = () => undefined,
 ): number {
   const memory = openMemory(loaded)
-  const { desk } = memory
+  const { state: desk } = memory
   const witness = createWitness(loaded)
   for (const step of traffic) {
     desk.changes = noChanges()
     if (desk.budgets === null) throw new Error('the budgets are gone')
-    bookHabits(desk.budgets, { agents: [], schedules: [] })
+    storeTypicalUsage(desk.budgets, { agents: [], schedules: [] })
     const reported = take({ memory, witness, tamper }, step)
     tamper(memory, reported)
-    for (const run of [...desk.changes.made, ...desk.changes.changed]) noteRun(memory, run)
+    for (const run of [...desk.changes.created, ...desk.changes.changed]) reindexRun(memory, run)
     applyBudgets(memory)
     const offer = { nodeId: 'n', lanes: new Map([[LANE, { size: 8, held: 0 }]]), catchup: { inFlight: 0, limit: 1 } }
     for (const { run } of claimRuns(memory, offer))
@@ -201,27 +201,27 @@ describe('random traffic', () => {
     ],
     [
       'what a run used is counted twice',
-      ({ desk }, reported) => {
-        if (reported !== null) spend(desk, reported)
+      ({ state: desk }, reported) => {
+        if (reported !== null) recordSpending(desk, reported)
       },
     ],
     [
       'what a run used is not counted',
-      ({ desk }) => {
+      ({ state: desk }) => {
         for (const { spent } of desk.budgets?.budgets.values() ?? []) spent.clear()
       },
     ],
     [
       'a new period begins with what the last one used',
-      ({ desk }) => {
+      ({ state: desk }) => {
         for (const booked of desk.budgets?.budgets.values() ?? [])
           booked.lastPeriod = booked.lastPeriod === null ? null : { ...booked.lastPeriod, end: later(NOW, 9e9) }
       },
     ],
     [
       'what runs are known to use is forgotten',
-      ({ desk }) => {
-        for (const habit of desk.budgets?.habits.agents.values() ?? []) habit.recent.length = 0
+      ({ state: desk }) => {
+        for (const habit of desk.budgets?.typicalUsage.agents.values() ?? []) habit.recent.length = 0
       },
     ],
   ]

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { agentId, attemptId, budgetId, runId, scheduleId } from '../../../src/domain/ids.ts'
 import { HOUR_MS, later } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import type { Outcome } from '../../../src/domain/run/outcome.ts'
+import type { AttemptOutcome } from '../../../src/domain/run/outcome.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
-import { amountsStated, amountsUsed } from '../../../src/core/budget/amounts.ts'
-import { bookHabits, bookUsage } from '../../../src/service/desk/budget-book.ts'
-import { budgetLoads, closedBudget, takeBudgets } from '../../../src/service/desk/budgets.ts'
-import { cancelRun } from '../../../src/service/desk/cancel.ts'
-import { fire, runNow } from '../../../src/service/desk/fire.ts'
-import { passTime, takeReport } from '../../../src/service/desk/settle.ts'
-import { submit, type Submission } from '../../../src/service/desk/submit.ts'
-import type { BudgetOnRecord } from '../../../src/features/budgets/store.ts'
+import { amountsStated, amountsUsed } from '../../../src/domain/budget/amounts.ts'
+import { storeTypicalUsage, recordUsage } from '../../../src/engine/org-state/budget-usage.ts'
+import { budgetLoads, closedBudget, applyBudgetRows } from '../../../src/engine/commands/budgets.ts'
+import { cancelRun } from '../../../src/engine/commands/cancel.ts'
+import { fire, runNow } from '../../../src/engine/commands/fire.ts'
+import { settleDue, applyReport } from '../../../src/engine/commands/settle.ts'
+import { submit, type Submission } from '../../../src/engine/commands/submit.ts'
+import type { BudgetWithPeriods } from '../../../src/features/budgets/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { timingOf } from '../../support/schedules.ts'
 import { expectExplained } from '../../support/why.ts'
@@ -24,9 +24,9 @@ const MIDNIGHT = later(NOW, -12 * HOUR_MS)
 const succeeded = { kind: 'succeeded' } as const
 const failed = { kind: 'failed', errorCode: 'agent_error', retryable: null, retryAfterMs: null } as const
 
-function withBudgets(...budgets: readonly BudgetOnRecord[]): Cabinet {
+function withBudgets(...budgets: readonly BudgetWithPeriods[]): Cabinet {
   const cabinet = openCabinet()
-  takeBudgets(cabinet.desk, budgets)
+  applyBudgetRows(cabinet.desk, budgets)
   return cabinet
 }
 
@@ -39,16 +39,16 @@ function knowHabits({ desk }: Cabinet, ...usages: readonly unknown[]): void {
     scheduleId: null,
     usage,
   }))
-  if (desk.budgets !== null) bookHabits(desk.budgets, { agents, schedules: [] })
+  if (desk.budgets !== null) storeTypicalUsage(desk.budgets, { agents, schedules: [] })
 }
 
 const report = (
   { desk }: Cabinet,
   run: ReturnType<Cabinet['start']>,
   tokens: number | null,
-  outcome: Outcome = succeeded,
+  outcome: AttemptOutcome = succeeded,
 ) =>
-  takeReport(desk, run, {
+  applyReport(desk, run, {
     ...{ attemptId: run.attemptId ?? attemptId('none'), outcome },
     usage: tokens === null ? null : { inputTokens: tokens - 1, outputTokens: 1 },
   })
@@ -113,8 +113,8 @@ describe('what a run sets aside', () => {
     report(cabinet, cabinet.start('r1'), 40, failed)
     expect(cabinet.run('r2').reserves[0]?.amount).toBe(5)
     cabinet.pass(HOUR_MS)
-    passTime(cabinet.desk, cabinet.run('r1'), null)
-    passTime(cabinet.desk, cabinet.start('r1'), cabinet.desk.now)
+    settleDue(cabinet.desk, cabinet.run('r1'), null)
+    settleDue(cabinet.desk, cabinet.start('r1'), cabinet.desk.now)
     expect([cabinet.run('r1').state, cabinet.run('r2').reserves[0]?.amount]).toEqual(['failed', 40])
   })
 
@@ -124,7 +124,7 @@ describe('what a run sets aside', () => {
     knowHabits(cabinet, ...twenty)
     const agent = agentId('agent')
     const late = { id: runId('old_'), agentId: agent, scheduleId: null, usage: { inputTokens: 90 } }
-    if (cabinet.desk.budgets !== null) bookUsage(cabinet.desk.budgets, late)
+    if (cabinet.desk.budgets !== null) recordUsage(cabinet.desk.budgets, late)
     submit(cabinet.desk, aTask())
     expect(cabinet.run('r1').reserves[0]?.amount).toBe(19)
   })
@@ -136,7 +136,7 @@ describe('what a run sets aside', () => {
       cabinet.start(`r${n}`)
     }
     expect(left(cabinet)).toBe(40)
-    passTime(cabinet.desk, cabinet.run('r1'), cabinet.desk.now)
+    settleDue(cabinet.desk, cabinet.run('r1'), cabinet.desk.now)
     expect(left(cabinet)).toBe(60)
     cancelRun(cabinet.desk, runId('r2'), because('cancelled', 'request'))
     expect([cabinet.run('r2').state, left(cabinet)]).toEqual(['stopping', 60])
@@ -149,13 +149,13 @@ describe('what a run sets aside', () => {
   it('is judged anew when budgets come and go', () => {
     const cabinet = openCabinet()
     submit(cabinet.desk, aTask(work({ max_tokens: 8, max_cost: 0.5 })))
-    takeBudgets(cabinet.desk, [aBudget(), aBudget({ id: budgetId('bud_2'), unit: 'money', amount: 2_000_000 })])
+    applyBudgetRows(cabinet.desk, [aBudget(), aBudget({ id: budgetId('bud_2'), unit: 'money', amount: 2_000_000 })])
     expect(cabinet.desk.reservesChanged).toBe(true)
     expect(cabinet.run('r1').reserves.map(({ amount }) => amount)).toEqual([8, 500_000])
     cabinet.run('r1').payload = undefined
-    takeBudgets(cabinet.desk, [aBudget()])
+    applyBudgetRows(cabinet.desk, [aBudget()])
     expect(cabinet.run('r1').reserves.map(({ amount }) => amount)).toEqual([8])
-    takeBudgets(cabinet.desk, [])
+    applyBudgetRows(cabinet.desk, [])
     expect([cabinet.desk.budgets, cabinet.run('r1').reserves]).toEqual([null, []])
   })
 
@@ -164,7 +164,7 @@ describe('what a run sets aside', () => {
     submit(cabinet.desk, aTask())
     cabinet.start('r1')
     cabinet.desk.budgets = null
-    takeBudgets(cabinet.desk, [aBudget({ defaultReserve: 30 })])
+    applyBudgetRows(cabinet.desk, [aBudget({ defaultReserve: 30 })])
     expect(left(cabinet)).toBe(70)
   })
 })
@@ -205,7 +205,7 @@ describe('a budget without room', () => {
   })
 
   it('says nothing to those it does not concern', () => {
-    const of = (scope: BudgetOnRecord['scope']) => withBudgets(aBudget({ ...spent, scope })).desk
+    const of = (scope: BudgetWithPeriods['scope']) => withBudgets(aBudget({ ...spent, scope })).desk
     const spender = { agentId: agentId('agent'), scheduleId: scheduleId('sch'), payload: null }
     expect(closedBudget(of({ kind: 'agent', agentId: agentId('other') }), spender)).toBeNull()
     expect(closedBudget(of({ kind: 'agent', agentId: agentId('agent') }), spender)).not.toBeNull()

@@ -1,20 +1,20 @@
 import { agentId, attemptId, orgId, runId, scheduleId, sessionKey, type ScheduleId } from '../../../src/domain/ids.ts'
 import { later } from '../../../src/domain/instant.ts'
 import type { ScheduleRules } from '../../../src/domain/schedule/rules.ts'
-import type { SessionRules } from '../../../src/core/session/session-rules.ts'
+import type { SessionRules } from '../../../src/domain/session/session.ts'
 import { DEFAULT_SETTINGS } from '../../../src/features/config/settings.ts'
-import { emptyDesk, type Desk } from '../../../src/service/desk/desk.ts'
-import { move } from '../../../src/service/desk/runs.ts'
+import { emptyOrgState, type OrgState } from '../../../src/engine/org-state/org-state.ts'
+import { applyEvent } from '../../../src/engine/commands/runs.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import type { Submission } from '../../../src/service/desk/submit.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
-import type { ScheduleRow } from '../../../src/store/schedule-row.ts'
+import type { Submission } from '../../../src/engine/commands/submit.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
+import type { ScheduleRow } from '../../../src/features/schedules/store.ts'
 import type { Timing } from '../../../src/domain/time/timing.ts'
 import { NOW, rules } from '../../support/builders.ts'
 
 /** A desk that keeps its rows: everything stays on it, and time moves by hand. */
 export interface Cabinet {
-  readonly desk: Desk
+  readonly desk: OrgState
   readonly pass: (ms: number) => void
   readonly states: () => Readonly<Record<string, string>>
   readonly run: (id: string) => RunRow
@@ -34,7 +34,7 @@ export function openCabinet(): Cabinet {
     maxConcurrent: null,
     provider: null,
   }
-  const desk = emptyDesk(
+  const desk = emptyOrgState(
     orgId('default'),
     {
       random: () => 0.5,
@@ -46,7 +46,7 @@ export function openCabinet(): Cabinet {
   desk.now = NOW
   desk.agents.set(agent.id, agent)
   // What ended as it was made is not on the desk, only among the changes.
-  const all = (): readonly RunRow[] => [...new Set([...desk.changes.made, ...desk.runs.values()])]
+  const all = (): readonly RunRow[] => [...new Set([...desk.changes.created, ...desk.runs.values()])]
   const run = (id: string): RunRow => {
     const found = desk.runs.get(runId(id)) ?? all().find((one) => one.id === id)
     if (found === undefined) throw new Error(`no run ${id}`)
@@ -61,8 +61,8 @@ export function openCabinet(): Cabinet {
     states: () => Object.fromEntries(all().map((one) => [one.id, one.state])),
     start: (id) => {
       const started = run(id)
-      move(desk, started, { event: 'claim', why: because('picked', 'test') })
-      started.attemptId = desk.chance.newAttemptId(desk.now)
+      applyEvent(desk, started, { event: 'claim', why: because('picked', 'test') })
+      started.attemptId = desk.randomSource.newAttemptId(desk.now)
       started.nodeId = 'node'
       started.startedAt = desk.now
       return started

@@ -2,45 +2,49 @@ import { describe, expect, it } from 'vitest'
 import { agentId, laneName, orgId, runId } from '../../../src/domain/ids.ts'
 import { HOUR_MS, later } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import { makeRun } from '../../../src/service/desk/runs.ts'
-import { emptyMemory, noteRun, type Memory } from '../../../src/service/turn/memory.ts'
-import { beginTurn, letTimePass, nextMoment } from '../../../src/service/turn/passing.ts'
+import { createRun } from '../../../src/engine/commands/runs.ts'
+import {
+  emptyLoadedOrg,
+  type LoadedOrg,
+  type NodeCapabilities,
+  reindexRun,
+} from '../../../src/engine/org-state/memory.ts'
+import { beginOrgTransaction, advanceTime, nextDueTime } from '../../../src/engine/transaction/pass-time.ts'
 import { isUnchanged } from '../../../src/engine/transaction/save.ts'
-import type { NodeFacts } from '../../../src/service/turn/memory.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { openCabinet } from './cabinet.ts'
 
 const AHEAD = later(NOW, 2 * HOUR_MS)
 
-function open(): { readonly memory: Memory; readonly node: NodeFacts } {
+function open(): { readonly memory: LoadedOrg; readonly node: NodeCapabilities } {
   const { desk: like } = openCabinet()
-  const node: NodeFacts = {
-    ...{ chance: like.chance, settings: () => like.settings, canExecute: () => true, estimate: null },
+  const node: NodeCapabilities = {
+    ...{ randomSource: like.randomSource, settings: () => like.settings, canExecute: () => true, estimate: null },
     laneNames: () => new Set([laneName('main')]),
   }
-  return { memory: emptyMemory(orgId('default'), node), node }
+  return { memory: emptyLoadedOrg(orgId('default'), node), node }
 }
 
 let made = 0
-function aRun(memory: Memory, more: Partial<RunRow>): RunRow {
+function aRun(memory: LoadedOrg, more: Partial<RunRow>): RunRow {
   const id = runId(`run_${(made += 1)}`)
-  const run = makeRun(memory.desk, {
+  const run = createRun(memory.state, {
     ...{ id, agentId: agentId('a'), executorKey: 'echo', jobRunId: id, trigger: 'message', payload: null },
     ...{ lane: laneName('main'), state: 'waiting', decision: because('accepted', 'test') },
     ...more,
   })
-  noteRun(memory, run)
+  reindexRun(memory, run)
   return run
 }
 
 describe("a server's clock that is set back", () => {
   const step = (more: Partial<RunRow>): RunRow => {
     const { memory, node } = open()
-    beginTurn(memory, { now: AHEAD, no: 1 })
+    beginOrgTransaction(memory, { now: AHEAD, no: 1 })
     const run = aRun(memory, more)
-    beginTurn(memory, { now: NOW, no: 2, newestAt: AHEAD })
-    letTimePass(memory, node)
+    beginOrgTransaction(memory, { now: NOW, no: 2, newestAt: AHEAD })
+    advanceTime(memory, node)
     return run
   }
 
@@ -66,20 +70,20 @@ describe("a server's clock that is set back", () => {
   it('is noticed by a node that has just loaded the org, from the time of its newest turn', () => {
     const { memory, node } = open()
     const run = aRun(memory, { debouncing: true, notBefore: later(AHEAD, 800) })
-    beginTurn(memory, { now: NOW, no: 2, newestAt: AHEAD })
-    letTimePass(memory, node)
-    expect([memory.desk.now, run.notBefore, nextMoment(memory)]).toEqual([NOW, later(NOW, 800), later(NOW, 800)])
+    beginOrgTransaction(memory, { now: NOW, no: 2, newestAt: AHEAD })
+    advanceTime(memory, node)
+    expect([memory.state.now, run.notBefore, nextDueTime(memory)]).toEqual([NOW, later(NOW, 800), later(NOW, 800)])
   })
 
   it('is worked off a piece per turn when many wait', () => {
     const { memory, node } = open()
-    beginTurn(memory, { now: AHEAD, no: 1 })
+    beginOrgTransaction(memory, { now: AHEAD, no: 1 })
     const runs = Array.from({ length: 10 }, () => aRun(memory, { debouncing: true, notBefore: later(AHEAD, 800) }))
     const left = (): number => runs.filter(({ notBefore }) => (notBefore ?? 0) > AHEAD).length
     const seen: number[] = []
     for (let no = 2; no < 6; no += 1) {
-      beginTurn(memory, { now: NOW, no, newestAt: no === 2 ? AHEAD : NOW })
-      letTimePass(memory, node, { allowance: { left: 4, isOver: () => false }, between: () => undefined })
+      beginOrgTransaction(memory, { now: NOW, no, newestAt: no === 2 ? AHEAD : NOW })
+      advanceTime(memory, node, { allowance: { left: 4, isOver: () => false }, between: () => undefined })
       seen.push(left())
     }
     expect(seen).toEqual([6, 2, 0, 0])
@@ -87,31 +91,31 @@ describe("a server's clock that is set back", () => {
 
   it('is worked off also while no turn is kept, because what was looked at first waits for nothing', () => {
     const { memory, node } = open()
-    beginTurn(memory, { now: AHEAD, no: 1 })
+    beginOrgTransaction(memory, { now: AHEAD, no: 1 })
     const run = aRun(memory, { attempt: 2, notBefore: later(AHEAD, 4_000) })
     for (let count = 0; count < 10; count += 1) aRun(memory, { state: 'queued' })
     for (let [turns, newestAt] = [0, AHEAD]; turns < 3; turns += 1) {
-      beginTurn(memory, { now: NOW, no: 2, newestAt })
-      letTimePass(memory, node, { allowance: { left: 4, isOver: () => false }, between: () => undefined })
-      if (!isUnchanged(memory.desk.changes)) newestAt = NOW
+      beginOrgTransaction(memory, { now: NOW, no: 2, newestAt })
+      advanceTime(memory, node, { allowance: { left: 4, isOver: () => false }, between: () => undefined })
+      if (!isUnchanged(memory.state.changes)) newestAt = NOW
     }
     expect(run.notBefore).toBe(later(NOW, 4_000))
   })
 
   it('moves nothing a second time on a node that hears of it after another one has', () => {
     const { memory, node } = open()
-    beginTurn(memory, { now: AHEAD, no: 1 })
+    beginOrgTransaction(memory, { now: AHEAD, no: 1 })
     const retried = aRun(memory, { attempt: 2, notBefore: later(NOW, 4_000) })
     const working = aRun(memory, { state: 'running', startedAt: AHEAD, endsBy: later(NOW, HOUR_MS) })
-    beginTurn(memory, { now: NOW, no: 3, newestAt: NOW })
-    letTimePass(memory, node)
-    expect([memory.desk.now, retried.notBefore, working.endsBy]).toEqual([NOW, later(NOW, 4_000), later(NOW, HOUR_MS)])
+    beginOrgTransaction(memory, { now: NOW, no: 3, newestAt: NOW })
+    advanceTime(memory, node)
+    expect([memory.state.now, retried.notBefore, working.endsBy]).toEqual([NOW, later(NOW, 4_000), later(NOW, HOUR_MS)])
   })
 
   it('is no step when it is behind by less than a second: then time stands still for so long', () => {
     const { memory } = open()
-    beginTurn(memory, { now: later(NOW, 900), no: 1 })
-    beginTurn(memory, { now: NOW, no: 2, newestAt: later(NOW, 900) })
-    expect([memory.desk.now, memory.desk.clockSteps]).toEqual([later(NOW, 900), []])
+    beginOrgTransaction(memory, { now: later(NOW, 900), no: 1 })
+    beginOrgTransaction(memory, { now: NOW, no: 2, newestAt: later(NOW, 900) })
+    expect([memory.state.now, memory.state.clockSteps]).toEqual([later(NOW, 900), []])
   })
 })

@@ -3,17 +3,21 @@ import { attemptId, runId } from '../../../src/domain/ids.ts'
 import { formatInstant, later } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
 import type { MessageContent } from '../../../src/domain/session/debounce.ts'
-import { cancelRun, stopSession } from '../../../src/service/desk/cancel.ts'
-import { fire, runNow } from '../../../src/service/desk/fire.ts'
-import { passTime, takeReport } from '../../../src/service/desk/settle.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
+import { cancelRun, stopSession } from '../../../src/engine/commands/cancel.ts'
+import { fire, runNow } from '../../../src/engine/commands/fire.ts'
+import { settleDue, applyReport } from '../../../src/engine/commands/settle.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
 import { NOW } from '../../support/builders.ts'
 import { at, timingOf } from '../../support/schedules.ts'
 import { expectExplained } from '../../support/why.ts'
 import { aMessage, aScheduleOn, aSessionOn, aTask, openCabinet, type Cabinet } from './cabinet.ts'
 
 const succeed = ({ desk }: Cabinet, run: ReturnType<Cabinet['start']>): void => {
-  takeReport(desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome: { kind: 'succeeded' }, output: 'ok' })
+  applyReport(desk, run, {
+    attemptId: run.attemptId ?? attemptId('none'),
+    outcome: { kind: 'succeeded' },
+    output: 'ok',
+  })
 }
 const failed = { kind: 'failed', errorCode: 'agent_error', retryable: null, retryAfterMs: null } as const
 
@@ -50,7 +54,7 @@ describe('a session on the desk', () => {
     expect((cabinet.run('r1').payload as MessageContent).text).toBe('a\nb\nc')
     expect(cabinet.states()).toEqual({ r1: 'waiting', r2: 'waiting' })
     cabinet.pass(800)
-    for (const run of cabinet.desk.runs.values()) passTime(cabinet.desk, run, null)
+    for (const run of cabinet.desk.runs.values()) settleDue(cabinet.desk, run, null)
     expect(cabinet.run('r1')).toMatchObject({ state: 'queued', seq: 1 })
   })
 
@@ -63,7 +67,7 @@ describe('a session on the desk', () => {
     submit(cabinet.desk, aMessage('3'))
     expect(cabinet.states()).toEqual({ r1: 'stopping', r2: 'cancelled', r3: 'queued' })
     cabinet.pass(5_000)
-    passTime(cabinet.desk, cabinet.run('r1'), null)
+    settleDue(cabinet.desk, cabinet.run('r1'), null)
     expect(cabinet.states()).toMatchObject({ r1: 'cancelled' })
   })
 
@@ -87,7 +91,7 @@ describe('a session on the desk', () => {
     submit(cabinet.desk, aMessage('2'))
     expect(stopSession(cabinet.desk, key, { how: 'reset' })).toEqual({ stopped: 1, drained: 1 })
     const report = { attemptId: first.attemptId ?? attemptId('none'), outcome: { kind: 'succeeded' } } as const
-    expect(takeReport(cabinet.desk, first, report).kind).toBe('old_generation')
+    expect(applyReport(cabinet.desk, first, report).kind).toBe('old_generation')
     expect(cabinet.states()).toEqual({ r1: 'cancelled', r2: 'cancelled' })
   })
 
@@ -113,7 +117,7 @@ describe('tasks on the desk', () => {
     const cabinet = openCabinet()
     submit(cabinet.desk, aTask())
     const run = cabinet.start('r1')
-    takeReport(cabinet.desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome: failed })
+    applyReport(cabinet.desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome: failed })
     expect(run).toMatchObject({ state: 'failed', errorCode: 'agent_error' })
   })
 
@@ -121,7 +125,7 @@ describe('tasks on the desk', () => {
     const cabinet = openCabinet()
     submit(cabinet.desk, aTask({ deadline: later(NOW, 20) }))
     cabinet.pass(500)
-    passTime(cabinet.desk, cabinet.run('r1'), null)
+    settleDue(cabinet.desk, cabinet.run('r1'), null)
     expect(cabinet.run('r1')).toMatchObject({ state: 'expired', finishedAt: later(NOW, 20) })
   })
 })
@@ -134,9 +138,9 @@ describe('attempts on the desk', () => {
     const run = cabinet.run('r1')
     for (const outcome of [failed, failed, { kind: 'succeeded' } as const]) {
       const { attemptId: current } = cabinet.start('r1')
-      takeReport(cabinet.desk, run, { attemptId: current ?? attemptId('none'), outcome })
+      applyReport(cabinet.desk, run, { attemptId: current ?? attemptId('none'), outcome })
       cabinet.pass(10_000)
-      passTime(cabinet.desk, run, null)
+      settleDue(cabinet.desk, run, null)
     }
     expect(run).toMatchObject({ state: 'success', attempt: 3, errorCode: null, seq: 1 })
   })
@@ -147,7 +151,7 @@ describe('attempts on the desk', () => {
     submit(cabinet.desk, aMessage('1'))
     cabinet.start('r1')
     const stale = { attemptId: attemptId('a0'), outcome: { kind: 'succeeded' } } as const
-    expect(takeReport(cabinet.desk, cabinet.run('r1'), stale).kind).toBe('stale_report')
+    expect(applyReport(cabinet.desk, cabinet.run('r1'), stale).kind).toBe('stale_report')
     expect(cabinet.run('r1').state).toBe('running')
   })
 
@@ -156,7 +160,7 @@ describe('attempts on the desk', () => {
     aSessionOn(cabinet)
     submit(cabinet.desk, aMessage('1'))
     const run = cabinet.start('r1')
-    passTime(cabinet.desk, run, cabinet.desk.now)
+    settleDue(cabinet.desk, run, cabinet.desk.now)
     expect(run).toMatchObject({ state: 'waiting', attempt: 2, nodeId: null, attemptId: null, errorCode: 'node_lost' })
   })
 
@@ -164,24 +168,24 @@ describe('attempts on the desk', () => {
     const cabinet = openCabinet()
     submit(cabinet.desk, aTask())
     const run = cabinet.start('r1')
-    takeReport(cabinet.desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome: { kind: 'accepted' } })
+    applyReport(cabinet.desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome: { kind: 'accepted' } })
     expect(run).toMatchObject({ state: 'awaiting_callback', endsBy: later(NOW, 300_000), nodeId: null })
     cabinet.pass(300_000)
-    passTime(cabinet.desk, run, null)
+    settleDue(cabinet.desk, run, null)
     expect(run).toMatchObject({ state: 'timeout', errorCode: 'callback_timeout' })
-    expect(run.errorMessage).toMatch(/^no callback came within 300 s; timeout_seconds /)
+    expect(run.errorMessage).toMatch(/^no callback arrived within 300 s; increase timeout_seconds /)
   })
 
   it.each([
-    [null, /^it was not over within 2.5 s; timeout_seconds /],
-    [later(NOW, 2_500), `it was not over by its deadline, ${formatInstant(later(NOW, 2_500))}`],
+    [null, /^it had not ended within 2.5 s; increase timeout_seconds /],
+    [later(NOW, 2_500), `it had not ended by its deadline, ${formatInstant(later(NOW, 2_500))}`],
   ])('that take too long say how long they had, or which deadline they missed: %s', (deadline, said) => {
     const cabinet = openCabinet()
     submit(cabinet.desk, aTask())
     const run = cabinet.start('r1')
     Object.assign(run, { deadline, endsBy: later(NOW, 2_500) })
     cabinet.pass(4_000)
-    passTime(cabinet.desk, run, null)
+    settleDue(cabinet.desk, run, null)
     expect(run).toMatchObject({ state: 'timeout', errorCode: 'timeout' })
     expect(run.errorMessage).toMatch(said)
   })
@@ -238,7 +242,7 @@ describe('a schedule on the desk', () => {
     for (const id of ['r1', 'r2', 'r3']) {
       next(cabinet)
       const run = cabinet.start(id)
-      takeReport(cabinet.desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome: failed })
+      applyReport(cabinet.desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome: failed })
     }
     expect(['r1', 'r2', 'r3'].map((id) => cabinet.run(id).attempt)).toEqual([1, 2, 3])
     expect(cabinet.desk.schedules.get(schedule)).toMatchObject({
@@ -279,7 +283,7 @@ describe('a schedule on the desk', () => {
       aScheduleOn(cabinet, reminder)
       next(cabinet)
       const run = cabinet.start('r1')
-      takeReport(cabinet.desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome })
+      applyReport(cabinet.desk, run, { attemptId: run.attemptId ?? attemptId('none'), outcome })
       expect(cabinet.desk.changes.deletedSchedules.size === 1).toBe(gone)
       expect(cabinet.desk.schedules.get(schedule)?.state).toBe(gone ? undefined : 'failed')
     }
@@ -300,8 +304,8 @@ describe('a turn that queues more than a million runs', () => {
   it('gives those beyond the last place too, below every place of the next turn', () => {
     const cabinet = openCabinet()
     const key = aSessionOn(cabinet)
-    cabinet.desk.turnNo = 5
-    cabinet.desk.placesGiven = 1_000_000
+    cabinet.desk.transactionNo = 5
+    cabinet.desk.positionsAssigned = 1_000_000
     submit(cabinet.desk, aMessage('beyond', { sessionKey: key }))
     expect(cabinet.run('r1')).toMatchObject({ state: 'queued', seq: 5_999_999 })
   })

@@ -1,21 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { workerKeyOf } from '../../../src/core/executor/worker-agent.ts'
+import { workerKeyOf } from '../../../src/domain/agent.ts'
 import { agentId, laneName, orgId, providerName, runId } from '../../../src/domain/ids.ts'
 import { later, MINUTE_MS } from '../../../src/domain/instant.ts'
-import { fullBuckets, leftOf, type Quotas } from '../../../src/core/quota/quota.ts'
+import { createQuotaState, remainingQuota, type Quotas } from '../../../src/domain/budget/quota.ts'
 import { because } from '../../../src/domain/reasons.ts'
 import { NODE_LOST, outcomeOfResult } from '../../../src/domain/run/outcome.ts'
-import { takeProviders } from '../../../src/service/desk/quotas.ts'
-import { makeRun } from '../../../src/service/desk/runs.ts'
-import { endAttempt, release, takeReport } from '../../../src/service/desk/settle.ts'
-import { simulate } from '../../../src/service/simulation/simulate.ts'
-import { assignRuns } from '../../../src/service/turn/assign.ts'
-import { claimRuns } from '../../../src/service/turn/claim.ts'
-import { emptyMemory, noteRun, type Memory } from '../../../src/service/turn/memory.ts'
-import { noteAgents } from '../../../src/service/turn/notes.ts'
-import { applyQuotas } from '../../../src/service/turn/quotas.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
+import { applyProviderRows } from '../../../src/engine/commands/quotas.ts'
+import { createRun } from '../../../src/engine/commands/runs.ts'
+import { endAttempt, releaseAssigned, applyReport } from '../../../src/engine/commands/settle.ts'
+import { simulate } from '../../../src/features/simulation/simulator.ts'
+import { assignRuns } from '../../../src/engine/commands/assign.ts'
+import { claimRuns } from '../../../src/engine/transaction/claim.ts'
+import { emptyLoadedOrg, reindexRun, type LoadedOrg } from '../../../src/engine/org-state/memory.ts'
+import { applyAgentChanges } from '../../../src/engine/org-state/changes.ts'
+import { applyQuotas } from '../../../src/engine/transaction/review-budgets.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { openCabinet } from './cabinet.ts'
 
@@ -23,13 +23,13 @@ const P = providerName('model')
 const NONE: Quotas = { requestsPerMinute: null, tokensPerMinute: null, maxConcurrent: null }
 
 /** An org in memory: of agents `a` and `b` everything goes through one provider, of `w` too but elsewhere; `c` is free. */
-function open(quotas: Partial<Quotas>): Memory {
+function open(quotas: Partial<Quotas>): LoadedOrg {
   const { desk: like } = openCabinet()
-  const memory = emptyMemory(orgId('default'), {
-    ...{ chance: like.chance, settings: () => like.settings, canExecute: () => true, estimate: null },
+  const memory = emptyLoadedOrg(orgId('default'), {
+    ...{ randomSource: like.randomSource, settings: () => like.settings, canExecute: () => true, estimate: null },
     laneNames: () => new Set([laneName('main'), laneName('cron')]),
   })
-  const { desk } = memory
+  const { state: desk } = memory
   desk.now = NOW
   for (const name of ['a', 'b', 'c', 'w']) {
     const id = agentId(name)
@@ -39,26 +39,26 @@ function open(quotas: Partial<Quotas>): Memory {
     })
     desk.changes.events.push({ kind: 'agent.changed', subject: id, data: {} })
   }
-  noteAgents(memory)
+  applyAgentChanges(memory)
   const all = { ...NONE, ...quotas }
-  takeProviders(desk, [{ name: P, quotas: all, state: fullBuckets(all, NOW) }])
+  applyProviderRows(desk, [{ name: P, quotas: all, state: createQuotaState(all, NOW) }])
   applyQuotas(memory)
   return memory
 }
 
 let made = 0
-function aRun(memory: Memory, agent: string, payload: unknown = null): RunRow {
+function aRun(memory: LoadedOrg, agent: string, payload: unknown = null): RunRow {
   const id = runId(`run_${String((made += 1)).padStart(6, '0')}`)
-  const key = memory.desk.agents.get(agentId(agent))?.executorKey ?? 'echo'
-  const run = makeRun(memory.desk, {
+  const key = memory.state.agents.get(agentId(agent))?.executorKey ?? 'echo'
+  const run = createRun(memory.state, {
     ...{ id, agentId: agentId(agent), executorKey: key, jobRunId: id, trigger: 'message', payload },
     ...{ lane: laneName(made % 2 === 0 ? 'main' : 'cron'), state: 'queued', decision: because('accepted', 'test') },
   })
-  noteRun(memory, run)
+  reindexRun(memory, run)
   return run
 }
 
-function claim(memory: Memory, size = 1_000): readonly RunRow[] {
+function claim(memory: LoadedOrg, size = 1_000): readonly RunRow[] {
   applyQuotas(memory)
   const lanes = new Map([
     [laneName('main'), { size, held: 0 }],
@@ -67,17 +67,17 @@ function claim(memory: Memory, size = 1_000): readonly RunRow[] {
   return claimRuns(memory, { nodeId: 'nod_1', lanes, catchup: { inFlight: 0, limit: 9 } }).map(({ run }) => run)
 }
 
-function report(memory: Memory, run: RunRow, tokens: number): void {
+function report(memory: LoadedOrg, run: RunRow, tokens: number): void {
   if (run.attemptId === null) throw new Error(`${run.id} has no attempt`)
-  takeReport(memory.desk, run, {
+  applyReport(memory.state, run, {
     ...{ attemptId: run.attemptId, outcome: { kind: 'succeeded' }, usage: { inputTokens: tokens } },
   })
-  noteRun(memory, run)
+  reindexRun(memory, run)
 }
 
-const leftIn = ({ desk }: Memory) => {
+const leftIn = ({ state: desk }: LoadedOrg) => {
   const provider = desk.quotas?.providers.get(P)
-  return provider === undefined ? null : leftOf(provider.state, provider.quotas, desk.now)
+  return provider === undefined ? null : remainingQuota(provider.state, provider.quotas, desk.now)
 }
 
 describe('whatever calls a provider', () => {
@@ -92,12 +92,12 @@ describe('whatever calls a provider', () => {
         expect(first.filter(({ agentId: id }) => id === 'c')).toHaveLength(names.length - calling)
         for (let left = 1_000; left > 0 && runs.some(({ state }) => state === 'queued'); left -= 1) {
           // It says itself when it is worth looking again.
-          memory.desk.now = memory.lineUp.wakesAt() ?? memory.desk.now
+          memory.state.now = memory.readyQueue.wakesAt() ?? memory.state.now
           expect(claim(memory).length).toBeGreaterThan(0)
         }
         expect(runs.every(({ state }) => state === 'running')).toBe(true)
         const beyond = Math.max(0, calling - perMinute)
-        expect(memory.desk.now - NOW).toBe(Math.ceil((beyond * MINUTE_MS) / perMinute))
+        expect(memory.state.now - NOW).toBe(Math.ceil((beyond * MINUTE_MS) / perMinute))
       }),
       { numRuns: 40 },
     )
@@ -109,7 +109,7 @@ describe('whatever calls a provider', () => {
     for (let n = 0; n < 20; n += 1) aRun(memory, 'a', { max_tokens: 60 })
     for (let minutes = 0; minutes < 120 && large.state === 'queued'; minutes += 1) {
       for (const run of claim(memory)) if (run !== large) report(memory, run, 60)
-      memory.desk.now = memory.lineUp.wakesAt() ?? memory.desk.now
+      memory.state.now = memory.readyQueue.wakesAt() ?? memory.state.now
     }
     expect(large.state).toBe('running')
   })
@@ -121,9 +121,9 @@ describe('whatever calls a provider', () => {
     const assigned = assignRuns(memory, [offer])
     expect(assigned).toHaveLength(3)
     expect(leftIn(memory)).toEqual({ requests: 0, tokens: 70 })
-    for (const { run } of assigned) release(memory.desk, run, 'worker.gone')
+    for (const { run } of assigned) releaseAssigned(memory.state, run, 'worker.gone')
     expect(leftIn(memory)).toEqual({ requests: 0, tokens: 100 })
-    expect(memory.desk.changes.providers.size).toBe(1)
+    expect(memory.state.changes.providers.size).toBe(1)
   })
 
   it('gives back what it set aside when its node is lost', () => {
@@ -131,7 +131,7 @@ describe('whatever calls a provider', () => {
     const run = aRun(memory, 'a', { max_tokens: 30 })
     claim(memory)
     expect([leftIn(memory)?.tokens, run.reserves]).toEqual([70, [{ budgetId: 'provider:model', amount: 30 }]])
-    endAttempt(memory.desk, run, NODE_LOST)
+    endAttempt(memory.state, run, NODE_LOST)
     expect([leftIn(memory)?.tokens, run.state, run.reserves]).toEqual([100, 'waiting', []])
   })
 
@@ -140,12 +140,12 @@ describe('whatever calls a provider', () => {
     const run = aRun(memory, 'a')
     claim(memory)
     const outcome = outcomeOfResult({ status: 'failed', errorCode: null, retryable: null, retryAfterMs: 7_000 })
-    if (run.attemptId !== null) takeReport(memory.desk, run, { attemptId: run.attemptId, outcome })
-    noteRun(memory, run)
+    if (run.attemptId !== null) applyReport(memory.state, run, { attemptId: run.attemptId, outcome })
+    reindexRun(memory, run)
     aRun(memory, 'b')
     expect(claim(memory)).toEqual([])
-    expect(memory.lineUp.wakesAt()).toBe(later(NOW, 7_000))
-    expect(memory.desk.changes.events.filter(({ kind }) => kind === 'provider.changed')).toEqual([
+    expect(memory.readyQueue.wakesAt()).toBe(later(NOW, 7_000))
+    expect(memory.state.changes.events.filter(({ kind }) => kind === 'provider.changed')).toEqual([
       { kind: 'provider.changed', subject: P, data: { change: 'blocked', until: new Date(NOW + 7_000).toISOString() } },
     ])
   })
@@ -156,14 +156,14 @@ describe('whatever calls a provider', () => {
     const runs = [aRun(memory, 'a'), aRun(memory, 'b')]
     expect(claim(memory)).toHaveLength(1)
     const waiting = runs.find(({ state }) => state === 'queued')
-    const agent = waiting === undefined ? undefined : memory.desk.agents.get(waiting.agentId)
+    const agent = waiting === undefined ? undefined : memory.state.agents.get(waiting.agentId)
     if (agent === undefined) throw new Error('both have started')
-    memory.desk.agents.set(agent.id, { ...agent, provider: null })
-    memory.desk.changes.events.push({ kind: 'agent.changed', subject: agent.id, data: {} })
-    noteAgents(memory)
+    memory.state.agents.set(agent.id, { ...agent, provider: null })
+    memory.state.changes.events.push({ kind: 'agent.changed', subject: agent.id, data: {} })
+    applyAgentChanges(memory)
     expect(claim(memory)).toEqual([waiting])
-    takeProviders(memory.desk, [])
-    expect([memory.desk.quotas, memory.desk.quotasChanged]).toEqual([null, true])
+    applyProviderRows(memory.state, [])
+    expect([memory.state.quotas, memory.state.quotasChanged]).toEqual([null, true])
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../../src/domain/instant.ts'
-import { createPause } from '../../../src/engine/database-back.ts'
+import { createPause } from '../../../src/engine/node.ts'
 import { createDatabaseHealth } from '../../../src/engine/loops/health.ts'
 import { createHandClock } from '../../faults/clock.ts'
 

@@ -13,8 +13,8 @@ function watch() {
   return { health, said, pass: (ms: number) => (now += ms) }
 }
 
-const AWAY = 'The database is away; the engine pauses and tries again'
-const STILL = 'The database is still away, for another reason'
+const AWAY = 'The database does not answer; the engine pauses and retries'
+const STILL = 'The database still does not answer, with another error'
 
 describe('what is said about a database that is away', () => {
   it('is said once, and once more when it is back', () => {
@@ -27,7 +27,7 @@ describe('what is said about a database that is away', () => {
     health.answered()
     expect(said).toEqual([
       `${AWAY} {"error":"cut"}`,
-      'The database is back; the engine goes on {"away_ms":300,"failures":2}',
+      'The database answers again; the engine continues {"away_ms":300,"failures":2}',
     ])
     expect(health.awaySince()).toBeNull()
   })

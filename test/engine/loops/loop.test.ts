@@ -123,7 +123,7 @@ describe('a loop', () => {
     loop.start()
     expect(() => {
       loop.start()
-    }).toThrow('once')
+    }).toThrow('the loop has already been started')
     await loop.stop()
   })
 

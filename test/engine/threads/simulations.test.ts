@@ -12,7 +12,7 @@ let program: CompiledProgram
 let simulations: Simulations
 
 beforeAll(() => {
-  program = compileProgram('src/engine/simulation-thread.ts')
+  program = compileProgram('src/engine/threads/simulation-thread.ts')
 })
 afterAll(() => program.remove())
 afterEach(() => simulations.close())
@@ -72,7 +72,7 @@ describe('simulations in a thread', () => {
   it('may not take longer than they may', async () => {
     const late = open({ timeLimitMs: 150 }).compute(ACME, ENDLESS)
     await expect(late).rejects.toMatchObject({ code: 'SIMULATION_LIMIT' })
-    await expect(late).rejects.toThrow('take a shorter window')
+    await expect(late).rejects.toThrow('use a shorter window')
   })
 
   it('are refused field by field where something cannot be read', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { laneName, orgId, sessionKey } from '../../../src/domain/ids.ts'
 import type { ContextUse } from '../../../src/domain/session/session.ts'
-import { emptyMemory, type NodeFacts } from '../../../src/service/turn/memory.ts'
-import { noteChanges } from '../../../src/service/turn/notes.ts'
-import { sessionFor } from '../../../src/service/turn/turn.ts'
+import { emptyLoadedOrg, type NodeCapabilities } from '../../../src/engine/org-state/memory.ts'
+import { applyChanges } from '../../../src/engine/org-state/changes.ts'
+import { ensureSession } from '../../../src/engine/transaction/transaction.ts'
 import { aRun } from './a-run.ts'
 import { openCabinet } from '../commands/cabinet.ts'
 
@@ -12,17 +12,22 @@ type Estimate = (key: string) => ContextUse | null
 /** How often the limits of a session are looked at in a turn that changes one of its runs. */
 function looks(estimate: Estimate | null): number {
   const { desk: like } = openCabinet()
-  const node: NodeFacts = {
-    ...{ chance: like.chance, settings: () => like.settings, canExecute: () => true, estimate: () => estimate },
+  const node: NodeCapabilities = {
+    ...{
+      randomSource: like.randomSource,
+      settings: () => like.settings,
+      canExecute: () => true,
+      estimate: () => estimate,
+    },
     laneNames: () => new Set([laneName('main')]),
   }
-  const memory = emptyMemory(orgId('default'), node)
+  const memory = emptyLoadedOrg(orgId('default'), node)
   const key = sessionKey('agent:a:chat:dm:1')
-  sessionFor(memory, key)
-  memory.desk.changes.newSessions.clear()
-  memory.desk.changes.changed.add(aRun(memory, { sessionKey: key }))
-  const setSession = vi.spyOn(memory.lineUp, 'setSession')
-  noteChanges(memory, node)
+  ensureSession(memory, key)
+  memory.state.changes.newSessions.clear()
+  memory.state.changes.changed.add(aRun(memory, { sessionKey: key }))
+  const setSession = vi.spyOn(memory.readyQueue, 'setSession')
+  applyChanges(memory, node)
   return setSession.mock.calls.length
 }
 

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { laneName, orgId } from '../../../src/domain/ids.ts'
-import { noChanges } from '../../../src/service/desk/desk.ts'
-import { emptyMemory, forgetRun, type Memory } from '../../../src/service/turn/memory.ts'
-import { hasRoom, keepPayloads } from '../../../src/service/turn/payloads.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
+import { noChanges } from '../../../src/engine/org-state/org-state.ts'
+import { emptyLoadedOrg, removeRun, type LoadedOrg } from '../../../src/engine/org-state/memory.ts'
+import { hasPayloadRoom, keepPayloads } from '../../../src/engine/org-state/payloads.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
 import { aRun as aRunOf } from './a-run.ts'
 import { openCabinet } from '../commands/cabinet.ts'
 
 const MIB = 1_024 * 1_024
 const TEXT = 'x'.repeat(MIB)
 
-function open(): Memory {
+function open(): LoadedOrg {
   const { desk: like } = openCabinet()
-  return emptyMemory(orgId('default'), {
-    ...{ chance: like.chance, settings: () => like.settings, canExecute: () => true, estimate: null },
+  return emptyLoadedOrg(orgId('default'), {
+    ...{ randomSource: like.randomSource, settings: () => like.settings, canExecute: () => true, estimate: null },
     laneNames: () => new Set([laneName('main')]),
   })
 }
 
-const aRun = (memory: Memory, more: Partial<RunRow> = {}): RunRow => aRunOf(memory, { payload: TEXT, ...more })
+const aRun = (memory: LoadedOrg, more: Partial<RunRow> = {}): RunRow => aRunOf(memory, { payload: TEXT, ...more })
 
 const isKept = (run: RunRow): boolean => run.payload !== undefined
 
@@ -44,8 +44,8 @@ describe('payloads of pending runs', () => {
     const memory = open()
     const runs = Array.from({ length: 30 }, () => aRun(memory))
     keepPayloads(memory)
-    expect(hasRoom(memory.payloads)).toBe(false)
-    for (const run of runs) forgetRun(memory, run)
+    expect(hasPayloadRoom(memory.payloads)).toBe(false)
+    for (const run of runs) removeRun(memory, run)
     expect(memory.payloads).toEqual({ sizes: new Map(), bytes: 0 })
   })
 
@@ -56,7 +56,7 @@ describe('payloads of pending runs', () => {
     keepPayloads(memory)
     expect(isKept(window)).toBe(true)
     window.debouncing = false
-    memory.desk.changes.changed.add(window)
+    memory.state.changes.changed.add(window)
     keepPayloads(memory)
     expect(memory.payloads.sizes.has(window.id)).toBe(true)
   })
@@ -74,10 +74,10 @@ describe('payloads of pending runs', () => {
     const toJSON = (): string => `${(measured += 1)}`
     const run = aRun(memory, { payload: { toJSON } })
     keepPayloads(memory)
-    forgetRun(memory, run)
+    removeRun(memory, run)
     run.state = 'success'
-    memory.desk.changes = noChanges()
-    memory.desk.changes.changed.add(run)
+    memory.state.changes = noChanges()
+    memory.state.changes.changed.add(run)
     keepPayloads(memory)
     expect(measured).toBe(1)
   })

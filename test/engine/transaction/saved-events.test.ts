@@ -1,23 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { sessionKey } from '../../../src/domain/ids.ts'
-import { sessionFor } from '../../../src/service/turn/turn.ts'
-import { saveTurn } from '../../../src/engine/transaction/save.ts'
-import type { Desk } from '../../../src/service/desk/desk.ts'
-import type { Transaction } from '../../../src/store/database.ts'
+import { ensureSession } from '../../../src/engine/transaction/transaction.ts'
+import { saveTransaction } from '../../../src/engine/transaction/save.ts'
+import type { OrgState } from '../../../src/engine/org-state/org-state.ts'
+import type { Transaction } from '../../../src/platform/db/database.ts'
 import type { StoredEvent } from '../../../src/engine/transaction/history-store.ts'
 import { openCabinet } from '../commands/cabinet.ts'
 
 /** A connection that accepts every statement. */
 const ANY: Transaction = { inTransaction: true, query: () => Promise.resolve([]), send: () => undefined }
 
-const save = (desk: Desk): readonly StoredEvent[] => saveTurn(ANY, desk, { nodeId: 'nod_1', changedBefore: 0 })
+const save = (desk: OrgState): readonly StoredEvent[] =>
+  saveTransaction(ANY, desk, { nodeId: 'nod_1', changedBefore: 0 })
 
 /** A turn in which each of `count` sessions begins with a message; counts how often an event is looked at. */
 function firstMessages(count: number): { readonly events: readonly StoredEvent[]; readonly looks: number } {
   const { desk } = openCabinet()
   let looks = 0
   for (let index = 0; index < count; index += 1) {
-    sessionFor({ desk }, sessionKey(`s${index}`))
+    ensureSession({ state: desk }, sessionKey(`s${index}`))
     desk.changes.events.push({
       kind: 'run.changed',
       get subject() {
@@ -44,7 +45,7 @@ describe('a session that has the name of an agent', () => {
   it('is named beside the agent when both change in one turn', () => {
     const { desk } = openCabinet()
     desk.changes.events.push({ kind: 'agent.changed', subject: 'helper', data: {} })
-    sessionFor({ desk }, sessionKey('helper'))
+    ensureSession({ state: desk }, sessionKey('helper'))
     expect(save(desk).map(([kind, subject]) => [kind, subject])).toEqual([
       ['agent.changed', 'helper'],
       ['session.changed', 'helper'],
@@ -54,7 +55,7 @@ describe('a session that has the name of an agent', () => {
   it('is named once when an event tells of it already', () => {
     const { desk } = openCabinet()
     desk.changes.events.push({ kind: 'session.changed', subject: 'helper', data: { paused: true } })
-    sessionFor({ desk }, sessionKey('helper'))
+    ensureSession({ state: desk }, sessionKey('helper'))
     expect(save(desk)).toHaveLength(1)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { maskedExecutor, unmaskedExecutor } from '../../../src/core/executor/masked.ts'
+import { maskExecutor, restoreMaskedExecutor } from '../../../src/domain/secret/mask.ts'
 import { completionsUrl, parseChatOptions } from '../../../src/executors/chat/options.ts'
 
 const LEAST = { kind: 'chat', base_url: 'https://llm.example/v1', model: 'm' }
@@ -38,32 +38,32 @@ describe('what is said about a model', () => {
     ['no model', { model: null }, 'model', /is missing/],
     ['a blank model', { model: ' ' }, 'model', /must be a text/],
     ['another protocol', { base_url: 'ftp://x' }, 'base_url', /http/],
-    ['a password in the address', { base_url: 'https://a:b@x' }, 'base_url', /user or a password/],
+    ['a password in the address', { base_url: 'https://a:b@x' }, 'base_url', /user name or password/],
     ['a template in the address', { base_url: 'https://{{payload.x}}/v1' }, 'base_url', /template/],
     ['a fragment', { base_url: 'https://x/#a' }, 'base_url', /fragment/],
     ['a key in clear', { api_key: 'sk-1234' }, 'api_key', /escapement secrets set NAME --host HOST/],
     ['a key of another kind', { api_key: 5 }, 'api_key', /must be a text/],
-    ['a secret that cannot be', { api_key: '{{secret:a b}}' }, 'api_key', /cannot be a secret/],
+    ['a secret that cannot be', { api_key: '{{secret:a b}}' }, 'api_key', /invalid secret name/],
     [
       'two keys',
       { api_key: '{{secret:K}}', headers: { Authorization: 'x' } },
       'headers.authorization',
       /one of the two/,
     ],
-    ['a header that is taken', { headers: { Host: 'x' } }, 'headers.Host', /filled in/],
+    ['a header that is taken', { headers: { Host: 'x' } }, 'headers.Host', /set by Escapement/],
     ['too hot', { temperature: 2.1 }, 'temperature', /must be a number/],
     ['no tokens', { max_tokens: 0 }, 'max_tokens', /out of range/],
     ['half a token', { max_tokens: 1.5 }, 'max_tokens', /whole number/],
     ['a word for a switch', { stream: 'yes' }, 'stream', /true or false/],
     ['prices without a side', { prices: { input: 1 } }, 'prices.output', /must be a number/],
-    ['a price below nothing', { prices: { input: -1, output: 1 } }, 'prices.input', /from 0 on/],
-    ['messages of its own', { body: { messages: [] } }, 'body.messages', /filled in/],
+    ['a price below nothing', { prices: { input: -1, output: 1 } }, 'prices.input', /from 0 to 1000000/],
+    ['messages of its own', { body: { messages: [] } }, 'body.messages', /fills in the conversation/],
     ['an option twice', { body: { temperature: 1 } }, 'body.temperature', /executor\.temperature/],
-    ['tools', { body: { tools: [] } }, 'body.tools', /cannot be asked for/],
+    ['tools', { body: { tools: [] } }, 'body.tools', /is not supported/],
     ['a body that is none', { body: [] }, 'body', /must be an object/],
-    ['a template that stands for nothing', { body: { a: { b: '{{x}}' } } }, 'body.a', /stands for nothing/],
+    ['a template that stands for nothing', { body: { a: { b: '{{x}}' } } }, 'body.a', /unknown placeholder/],
     ['a misspelt option', { temprature: 1 }, 'temprature', /did you mean temperature/],
-    ['an option of the server', { top_p: 1 }, 'top_p', /goes into body/],
+    ['an option of the server', { top_p: 1 }, 'top_p', /put other request fields into body/],
   ])('is refused with %s', (_, more, field, message) => {
     const answer = read(more)
     if (answer.ok) throw new Error('it was taken')
@@ -96,14 +96,16 @@ describe('a key in a header of its own', () => {
   const before = { ...LEAST, headers: { 'api-key': 'canary', 'X-Team': 'a' } }
 
   it('is hidden, and kept when what was shown comes back', () => {
-    const shown = maskedExecutor(before)
+    const shown = maskExecutor(before)
     expect(shown.headers).toEqual({ 'api-key': '***', 'X-Team': 'a' })
-    expect(unmaskedExecutor({ ...shown, temperature: 1 }, before)).toEqual({ ...before, temperature: 1 })
+    expect(restoreMaskedExecutor({ ...shown, temperature: 1 }, before)).toEqual({ ...before, temperature: 1 })
   })
 
   it('never goes to another server', () => {
-    const elsewhere = { ...maskedExecutor(before), base_url: 'https://evil.example/v1' }
-    expect(JSON.stringify(unmaskedExecutor(elsewhere, before))).not.toContain('canary')
-    expect(parseChatOptions('executor', unmaskedExecutor(elsewhere, before) as object as typeof before).ok).toBe(false)
+    const elsewhere = { ...maskExecutor(before), base_url: 'https://evil.example/v1' }
+    expect(JSON.stringify(restoreMaskedExecutor(elsewhere, before))).not.toContain('canary')
+    expect(parseChatOptions('executor', restoreMaskedExecutor(elsewhere, before) as object as typeof before).ok).toBe(
+      false,
+    )
   })
 })

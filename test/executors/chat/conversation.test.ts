@@ -1,41 +1,44 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { costMicros } from '../../../src/core/chat/chat-fields.ts'
+import { costMicros } from '../../../src/executors/chat/options.ts'
 import {
   conversationOf,
   type ChatMessage,
-  type Exchange,
-  type Newest,
+  type ChatExchange,
+  type NewMessage,
 } from '../../../src/executors/chat/conversation.ts'
-import { estimateTokens, roomFor } from '../../../src/core/chat/tokens.ts'
+import { estimateTokens, maxConversationTokens } from '../../../src/domain/input-fields.ts'
 import { runId } from '../../../src/domain/ids.ts'
 import { instant } from '../../../src/domain/instant.ts'
 
-const said = (n: number, text: string, reply: unknown, more: Partial<Exchange> = {}): Exchange => ({
+const said = (n: number, text: string, reply: unknown, more: Partial<ChatExchange> = {}): ChatExchange => ({
   ...{ runId: runId(`run_${n}`), trigger: 'message', sender: null, payload: { text }, reply },
   ...{ retryOf: null, startedAt: instant(n) },
   ...more,
 })
 
-const now = (text: string, more: Partial<Newest> = {}): Newest => ({
+const now = (text: string, more: Partial<NewMessage> = {}): NewMessage => ({
   ...{ payload: { text }, sender: null, retryOf: null },
   ...more,
 })
 
-const build = (past: readonly Exchange[], newest: Newest, more: { room?: number; systemPrompt?: string } = {}) =>
-  conversationOf({ past, newest, room: more.room ?? 10_000, systemPrompt: more.systemPrompt ?? null })
+const build = (
+  past: readonly ChatExchange[],
+  newest: NewMessage,
+  more: { room?: number; systemPrompt?: string } = {},
+) => conversationOf({ past, newest, maxTokens: more.room ?? 10_000, systemPrompt: more.systemPrompt ?? null })
 
 const lines = (messages: readonly ChatMessage[]): readonly string[] =>
   messages.map(({ role, content }) => `${role}: ${typeof content === 'string' ? content : JSON.stringify(content)}`)
 
 describe('a conversation', () => {
   it('is told in its order, with the system prompt first', () => {
-    const { messages, left } = build([said(2, 'b', 'B'), said(1, 'a', 'A')], now('c'), { systemPrompt: 'S' })
+    const { messages, omitted: left } = build([said(2, 'b', 'B'), said(1, 'a', 'A')], now('c'), { systemPrompt: 'S' })
     expect(lines(messages)).toEqual(['system: S', 'user: a', 'assistant: A', 'user: b', 'assistant: B', 'user: c'])
     expect(left).toBe(0)
   })
 
-  it.each<[string, readonly Exchange[], Newest, readonly string[]]>([
+  it.each<[string, readonly ChatExchange[], NewMessage, readonly string[]]>([
     ['what was stopped before a word came', [said(1, 'a', null)], now('b'), ['user: a\n\nb']],
     ['what was stopped in mid-sentence', [said(1, 'a', 'Half')], now('b'), ['user: a', 'assistant: Half', 'user: b']],
     ['an answer that is no text', [said(1, 'a', { n: 1 })], now('b'), ['user: a', 'assistant: {"n":1}', 'user: b']],
@@ -101,8 +104,8 @@ describe('a conversation', () => {
     const each = 2 * estimateTokens('1'.repeat(400))
     const least = estimateTokens('S') + estimateTokens('x')
     const of = (room: number) => build(past, now('x'), { room, systemPrompt: 'S' })
-    expect(of(least + 2 * each)).toMatchObject({ left: 1, tokens: least + 2 * each })
-    expect(of(least + 2 * each - 1)).toMatchObject({ left: 2 })
+    expect(of(least + 2 * each)).toMatchObject({ omitted: 1, tokens: least + 2 * each })
+    expect(of(least + 2 * each - 1)).toMatchObject({ omitted: 2 })
     expect(lines(of(0).messages)).toEqual(['system: S', 'user: x'])
   })
 
@@ -111,7 +114,7 @@ describe('a conversation', () => {
     fc.assert(
       fc.property(fc.array(exchange, { maxLength: 12 }), fc.nat(400), (given, room) => {
         const past = given.map(({ text, reply }, n) => said(n, text, reply))
-        const { messages, left, tokens } = build(past, now('newest'), { room, systemPrompt: 'S' })
+        const { messages, omitted: left, tokens } = build(past, now('newest'), { room, systemPrompt: 'S' })
         expect(tokens <= room || left === past.length).toBe(true)
         expect(messages[0]).toEqual({ role: 'system', content: 'S' })
         expect(messages.at(-1)?.content).toMatch(/newest$/)
@@ -132,10 +135,10 @@ describe('tokens', () => {
   })
 
   it('leave room for the answer', () => {
-    expect(roomFor(1_000, null)).toBe(750)
-    expect(roomFor(1_000, 100)).toBe(900)
-    expect(roomFor(1_000, 5_000)).toBe(0)
-    expect(roomFor(null, null)).toBe(12_288)
+    expect(maxConversationTokens(1_000, null)).toBe(750)
+    expect(maxConversationTokens(1_000, 100)).toBe(900)
+    expect(maxConversationTokens(1_000, 5_000)).toBe(0)
+    expect(maxConversationTokens(null, null)).toBe(12_288)
   })
 
   it('cost what a million of them cost, in millionths', () => {

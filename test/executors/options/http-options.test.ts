@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseHttpOptions } from '../../../src/executors/http/options.ts'
-import { parseSuccessWhen, unmet, isExpectedStatus } from '../../../src/executors/success-when.ts'
+import { parseSuccessWhen, unmetCondition, isExpectedStatus } from '../../../src/executors/success-when.ts'
 
 const URL = 'https://agents.example/work'
 const read = (given: Readonly<Record<string, unknown>>) =>
@@ -65,12 +65,12 @@ describe('how an agent is called', () => {
     expect(JSON.stringify(read({ header: {} }))).toContain('did you mean headers?')
     expect(JSON.stringify(read({ url: 'https://me:hunter2@agents.example/' }))).not.toContain('hunter2')
     expect(JSON.stringify(read({ headers: { authorization: 'hunter2\n' } }))).not.toContain('hunter2')
-    expect(JSON.stringify(read({ url: `${URL}/{{secret:K}}` }))).toContain('must not name a secret')
+    expect(JSON.stringify(read({ url: `${URL}/{{secret:K}}` }))).toContain('must not reference a secret')
   })
 })
 
 describe('success_when', () => {
-  it.each<[unknown, Parameters<typeof unmet>[1], boolean]>([
+  it.each<[unknown, Parameters<typeof unmetCondition>[1], boolean]>([
     [{ ok: true }, { path: 'ok', equals: true }, true],
     [{ ok: false }, { path: 'ok', equals: true }, false],
     [{}, { path: 'ok', equals: true }, false],
@@ -94,7 +94,7 @@ describe('success_when', () => {
     [null, { path: 'a.b', equals: null }, false],
     [{ a: null }, { path: 'a', equals: null }, true],
   ])('%j with %j: %s', (body, when, holds) => {
-    expect(unmet(body, when) === null).toBe(holds)
+    expect(unmetCondition(body, when) === null).toBe(holds)
   })
 
   it('counts statuses', () => {

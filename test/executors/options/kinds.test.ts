@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { executorInput } from '../../../src/executors/schema.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
+import { readShape } from '../../../src/api/read-input.ts'
 import { EXECUTORS } from '../../../src/executors/kinds.ts'
 
 const closed = EXECUTORS.filter(({ takesAny }) => takesAny !== true)

@@ -75,7 +75,7 @@ describe('an address with templates', () => {
   ])('must not choose whom we talk to: %s', (template) => {
     const read = parseUrlTemplate('executor.url', template)
     expect(read.ok ? [] : read.flaws.map((flaw) => flaw.message)).toContain(
-      'must not have a template in its scheme, host or port',
+      'must not contain a template in its scheme, host or port',
     )
   })
 })
@@ -87,7 +87,7 @@ describe('templates', () => {
     for (const wrong of ['{{nope}}', '{{}}', '{{payload.}}', '{{run_id.x}}', '{{payloadx}}', '{{constructor}}'])
       expect(templateFlaws('f', wrong)).toHaveLength(1)
     expect(templateFlaws('f', 'a {{secret:KEY}}')).toMatchObject([
-      { message: expect.stringContaining('headers and the body of agents alone') as string, position: 2 },
+      { message: expect.stringContaining('only headers and bodies of agents') as string, position: 2 },
     ])
     expect(templateFlaws('f', 'a {{secret:KEY}}{{ secret:a-b_1 }}', { secrets: true })).toEqual([])
     for (const wrong of ['{{secret:}}', '{{secret:a.b}}', '{{secret:1a}}', '{{secret: KEY}}'])

@@ -1,5 +1,5 @@
 import { verifyAudit } from '../../../src/features/audit/service.ts'
-import type { Row } from '../../../src/store/database.ts'
+import type { Row } from '../../../src/platform/db/database.ts'
 import type { World } from '../shapes.ts'
 import type { Tables } from './tables.ts'
 import { demand } from './invariants.ts'

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { OrgId } from '../../../src/domain/ids.ts'
-import { isInFlight } from '../../../src/domain/run/run.ts'
-import { PICKED } from '../../../src/core/usual-why.ts'
-import type { Memory } from '../../../src/service/turn/memory.ts'
-import { loadMemory } from '../../../src/service/turn/recall.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
+import { isInFlight, PICKED } from '../../../src/domain/run/run.ts'
+import type { LoadedOrg } from '../../../src/engine/org-state/memory.ts'
+import { loadOrgState } from '../../../src/engine/org-state/load.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
 import { loadVersion, type OrgVersion } from '../../../src/engine/transaction/history-store.ts'
 import type { SimulatedNode, World } from '../shapes.ts'
 import { demand } from './invariants.ts'
@@ -13,13 +12,13 @@ import { demand } from './invariants.ts'
  * A memory that ends at a turn which was lost has not been looked at since: the next turn finds that out. While the answer
  * to a commit is under way the memory is a turn ahead of its name, also when the record is put back meanwhile.
  */
-export const isAt = ({ version, newest: { at, writer }, isUnsettled }: Memory, newest: OrgVersion): boolean =>
+export const isAt = ({ version, newest: { at, writer }, isUnsettled }: LoadedOrg, newest: OrgVersion): boolean =>
   !isUnsettled && version === newest.version && at === newest.at && writer === newest.writer
 
 /** What a node remembers, brought up to date, is what somebody finds who looks at the tables for the first time. */
 export async function expectTrueMemory(world: World, node: SimulatedNode, id: OrgId): Promise<void> {
-  const office = node.parts.officeOf(id)
-  const memory = office.memory()
+  const office = node.parts.actorOf(id)
+  const memory = office.loaded()
   demand(
     memory?.isUnsettled !== true || !office.isIdle(),
     'memory_is_true',
@@ -28,15 +27,15 @@ export async function expectTrueMemory(world: World, node: SimulatedNode, id: Or
   const newest = await loadVersion(world.database, id)
   // It is busy failing, or somebody else was faster; there will be another look.
   if (node.state !== 'alive' || memory === null || !isAt(memory, newest)) return
-  const fresh = await loadMemory(world.database, node.parts.facts, id)
+  const fresh = await loadOrgState(world.database, node.parts.capabilities, id)
   compare(`${node.name} of ${id} at ${newest.version}`, remembered(memory), remembered(fresh))
   world.looks += 1
 }
 
 /** Whatever a node goes on with after it has looked is on record as its own. */
 export async function expectKnownAttempts({ database }: World, node: SimulatedNode, id: OrgId): Promise<void> {
-  const { executions, offices } = node.parts
-  const memory = offices.get(id)?.memory() ?? null
+  const { executions, actors: offices } = node.parts
+  const memory = offices.get(id)?.loaded() ?? null
   if (node.state !== 'alive' || memory === null || !isAt(memory, await loadVersion(database, id))) return
   const rows = await database.query('select id, attempt_id from pending where org_id = $1', [id])
   const current = new Set(rows.map((row) => `${String(row['id'])} ${String(row['attempt_id'])}`))
@@ -53,7 +52,7 @@ export async function expectKnownAttempts({ database }: World, node: SimulatedNo
 type Remembered = Readonly<Record<string, ReadonlyMap<string, unknown>>>
 
 /** Everything a decision looks at. */
-function remembered({ desk, lineUp, byNode, timers, orgLimit }: Memory): Remembered {
+function remembered({ state: desk, readyQueue: lineUp, byNode, timers, orgLimit }: LoadedOrg): Remembered {
   const runs = [...desk.runs.values()]
   const agents = new Set(runs.map(({ agentId }) => agentId))
   const lanes = new Set(runs.map(({ id }) => lineUp.laneOf(id) ?? ('nowhere' as never)))
@@ -90,7 +89,7 @@ const idsOf = (runs: Iterable<RunRow>): readonly string[] => [...runs].map(({ id
 
 /** What is not on record while a run is pending is no part of the truth: it is fetched or made when it is needed. */
 function rowOf({ payload, output: _output, summary: _summary, usage: _usage, ...run }: RunRow): unknown {
-  const { errorCode: _code, errorMessage: _message, toldIn: _told, ...row } = run
+  const { errorCode: _code, errorMessage: _message, lastEventIn: _told, ...row } = run
   return {
     ...row,
     why: run.why === PICKED ? null : run.why,

@@ -1,6 +1,6 @@
 import type { Instant } from '../../../src/domain/instant.ts'
 import { isTerminal, type RunState } from '../../../src/domain/run/run-machine.ts'
-import type { Row } from '../../../src/store/database.ts'
+import type { Row } from '../../../src/platform/db/database.ts'
 import { unpackEvents } from '../../../src/engine/transaction/history-store.ts'
 import type { World } from '../shapes.ts'
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { seedsFrom } from '../../support/seeds.ts'
 import { serverFaultOf, type ServerFault } from '../faults.ts'
 import { runSeed } from '../run-seeds.ts'

@@ -1,19 +1,19 @@
 import type { OrgId } from '../../../src/domain/ids.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { NodeParts } from '../../../src/engine/node-parts.ts'
-import type { WorkQueue, WorkQueueContext } from '../../../src/engine/work-queue.ts'
-import type { NodeLanes } from '../../../src/service/node-lanes.ts'
-import type { Memory } from '../../../src/service/turn/memory.ts'
-import type { Transaction } from '../../../src/store/database.ts'
-import { loadTurnWriter, type OrgVersion } from '../../../src/engine/transaction/history-store.ts'
+import type { CommandQueue, CommandQueueContext } from '../../../src/engine/work-queue.ts'
+import type { NodeLanes } from '../../../src/features/lanes/node-lanes.ts'
+import type { LoadedOrg } from '../../../src/engine/org-state/memory.ts'
+import type { Transaction } from '../../../src/platform/db/database.ts'
+import { loadTransactionWriter, type OrgVersion } from '../../../src/engine/transaction/history-store.ts'
 
 /** What the engine did before it was mended, or would do if somebody thought too little of it. */
 
 /** Whatever turn has the number that is remembered is taken for the one that is remembered. */
-export async function believeNumber(tx: Transaction, memory: Memory, newest: OrgVersion): Promise<void> {
-  const { version, desk } = memory
+export async function believeNumber(tx: Transaction, memory: LoadedOrg, newest: OrgVersion): Promise<void> {
+  const { version, state: desk } = memory
   if (version === newest.version) memory.newest = { at: newest.at, writer: newest.writer }
-  const writer = version === 0 ? null : await loadTurnWriter(tx, { orgId: desk.orgId, no: version })
+  const writer = version === 0 ? null : await loadTransactionWriter(tx, { orgId: desk.orgId, no: version })
   if (writer !== null && version < newest.version) memory.newest = { at: writer.at, writer: writer.nodeId }
 }
 
@@ -38,7 +38,7 @@ export function reserveAll(lanes: NodeLanes): NodeLanes {
   return {
     ...lanes,
     offer: (asked) => lanes.offer({ ...asked, isReady: () => true }),
-    decided: () => undefined,
+    settleOffer: () => undefined,
     waiting: () => new Set(),
   }
 }
@@ -47,7 +47,7 @@ export function reserveAll(lanes: NodeLanes): NodeLanes {
 export const shareNothing = (lanes: NodeLanes): NodeLanes => ({ ...lanes, limitOrgs: () => undefined })
 
 /** Who is told that it has waited too long is served all the same, later. */
-export function serveRefused(real: (ctx: WorkQueueContext) => WorkQueue, ctx: WorkQueueContext): WorkQueue {
+export function serveRefused(real: (ctx: CommandQueueContext) => CommandQueue, ctx: CommandQueueContext): CommandQueue {
   const queue = real({ ...ctx, patienceMs: Infinity, after: () => () => undefined })
   return {
     ...queue,
@@ -67,26 +67,26 @@ export function serveRefused(real: (ctx: WorkQueueContext) => WorkQueue, ctx: Wo
 /** Looks at the nodes first and at who holds what afterwards, and does not ask again under the lock. */
 export async function watchNodesFirst(parts: NodeParts): Promise<void> {
   // Imported late: they import what this is imported for.
-  const { declareNodesLost, lookAtNodes } = await import('../../../src/service/membership.ts')
-  const { recoverWork } = await import('../../../src/service/turn/works.ts')
+  const { declareLapsedLost, lookAtNodes } = await import('../../../src/features/nodes/membership.ts')
+  const { recoverCommand } = await import('../../../src/engine/commands/engine-commands.ts')
   const { now, nodes } = await lookAtNodes(parts.control)
   const others = nodes.filter(({ id }) => id !== parts.id())
-  parts.company.others = others.length > 0
+  parts.peers.others = others.length > 0
   const lapsed = others.filter(({ lost, leaseUntil }) => !lost && leaseUntil <= now)
   const lost = new Map<string, Instant>(others.filter((node) => node.lost).map(({ id }) => [id, now]))
-  if (lapsed.length > 0) for (const id of await declareNodesLost(parts.control, lapsed)) lost.set(id, now)
+  if (lapsed.length > 0) for (const id of await declareLapsedLost(parts.control, lapsed)) lost.set(id, now)
   const known = new Set(nodes.map(({ id }) => id))
-  for (const [orgId, office] of parts.offices) recoverHeld(parts, orgId, [...(office.memory()?.byNode.keys() ?? [])])
+  for (const [orgId, office] of parts.actors) recoverHeld(parts, orgId, [...(office.loaded()?.byNode.keys() ?? [])])
 
-  function recoverHeld({ officeOf }: NodeParts, orgId: OrgId, holders: readonly string[]): void {
+  function recoverHeld({ actorOf: officeOf }: NodeParts, orgId: OrgId, holders: readonly string[]): void {
     const gone = new Map<string, Instant>()
     for (const id of holders) if (lost.has(id) || (!known.has(id) && id !== parts.id())) gone.set(id, now)
     const office = officeOf(orgId)
-    if (gone.size > 0) office.take(recoverWork(orgId, gone, office.memory), true).catch(() => undefined)
+    if (gone.size > 0) office.execute(recoverCommand(orgId, gone, office.loaded), true).catch(() => undefined)
   }
 }
 
 /** Waits until every org has decided what was handed in. */
-export async function waitForOrgs({ handed, ctx, stopping }: NodeParts): Promise<void> {
+export async function waitForOrgs({ submitted: handed, ctx, stopping }: NodeParts): Promise<void> {
   while (handed.fire.busy().length > 0) await ctx.sleep(250, stopping.signal)
 }

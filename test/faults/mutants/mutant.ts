@@ -1,4 +1,4 @@
-import type { Connection, Database, Row } from '../../../src/store/database.ts'
+import type { Connection, Database, Row } from '../../../src/platform/db/database.ts'
 import type { ServerFault } from '../faults.ts'
 import type { Invariant } from '../checks/invariants.ts'
 import { transactionThrough, type Statement } from '../sending.ts'

@@ -1,6 +1,6 @@
 import { instant, later } from '../../../src/domain/instant.ts'
 import { DatabaseError, isCommitUnknown } from '../../../src/platform/db/database-error.ts'
-import type { Database, Row } from '../../../src/store/database.ts'
+import type { Database, Row } from '../../../src/platform/db/database.ts'
 import { forgetting, misreading, withStatements, type Mutant } from './mutant.ts'
 
 const FOR_EVER = later(instant(0), 1e14)

@@ -14,7 +14,7 @@ export async function loseTail(world: World): Promise<void> {
   await quiet.run(() => world.database.query(COPY))
   const from = clock.now()
   for (let rounds = random.int(1, 3); rounds > 0; rounds -= 1) await pass(world, random.int(1, 4))
-  for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.officeOf(id).wake()
+  for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.actorOf(id).wake()
   await quiet.settled()
   const before = await versionOf(world)
   await quiet.run(() => world.database.query(REWIND))

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { asCodeDocument } from '../../../src/features/as-code/schema.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
-import { scheduleFields } from '../../../src/contract/schedule-fields.ts'
-import { scheduleInput, type ScheduleInput } from '../../../src/contract/schedule.ts'
-import { SCHEDULE_SYNONYMS } from '../../../src/core/as-code/kinds.ts'
-import { inlineAgentId } from '../../../src/core/executor/inline-agent.ts'
+import { readShape } from '../../../src/api/read-input.ts'
+import { scheduleFields, scheduleInput, type ScheduleInput } from '../../../src/features/schedules/schema.ts'
+import { SCHEDULE_SYNONYMS } from '../../../src/domain/as-code/compare.ts'
+import { inlineAgentId } from '../../../src/domain/agent.ts'
 import { agentId, orgId, scheduleId } from '../../../src/domain/ids.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
-import { DOCUMENT_FIELDS, writtenSchedule } from '../../../src/service/as-code/schedule-fields.ts'
-import { parseSchedule } from '../../../src/service/schedule-input.ts'
-import { newSchedule } from '../../../src/features/schedules/new-schedule.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
+import { DOCUMENT_FIELDS, exportedSchedule } from '../../../src/features/as-code/fields.ts'
+import { parseSchedule } from '../../../src/features/schedules/input.ts'
+import { newScheduleRow } from '../../../src/features/schedules/new-schedule.ts'
 import { NOW } from '../../support/builders.ts'
 
 const hourly = { every_seconds: 3_600 }
@@ -85,9 +84,9 @@ function written(input: ScheduleInput): Readonly<Record<string, unknown>> {
   const fields = readShape(scheduleInput, input)
   const read = fields.ok ? parseSchedule(fields.value, { now: NOW, defaultZone: UTC, agent, existing: null }) : fields
   if (!read.ok) throw new Error(JSON.stringify(read.flaws))
-  const row = newSchedule(read.value, { caller: { orgId: orgId('acme'), principal: null }, now: NOW, id })
+  const row = newScheduleRow(read.value, { caller: { orgId: orgId('acme'), principal: null }, now: NOW, id })
   const names = { agents: new Map([['writer', 'Writer']]), targets: new Map([['tgt_1', 'Ops']]) }
-  return writtenSchedule(row, { ...names, zone: UTC, agent })
+  return exportedSchedule(row, { ...names, zone: UTC, agent })
 }
 
 describe('a schedule in a document', () => {

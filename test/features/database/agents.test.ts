@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentInput, agentPatch, type AgentInput } from '../../../src/features/agents/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
-import { changeAgent, createAgent, findAgentPage, getAgent, removeAgent } from '../../../src/service/agents.ts'
-import { createSchedule, deleteSchedule } from '../../../src/service/schedules.ts'
+import { updateAgent, createAgent, findAgentPage, getAgent, deleteAgent } from '../../../src/features/agents/service.ts'
+import { createSchedule, deleteSchedule } from '../../../src/features/schedules/service.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -14,7 +14,7 @@ afterAll(() => world.drop())
 
 const create = async (input: AgentInput) => createAgent(world.ports, world.caller, schemaReader(agentInput)(input))
 const change = async (id: string, input: Partial<AgentInput>, version?: number) =>
-  changeAgent(world.ports, world.caller, { id, change: schemaReader(agentPatch)(input), version })
+  updateAgent(world.ports, world.caller, { id, change: schemaReader(agentPatch)(input), version })
 
 describe('an agent', () => {
   it('is made with an id of its own or one that is given', async () => {
@@ -80,13 +80,13 @@ describe('an agent', () => {
 
   it('stays while schedules wake it', async () => {
     const { id } = await createSchedule(world.ports, world.caller, { every_seconds: 60, agent_id: 'poet' })
-    await expect(removeAgent(world.ports, world.caller, { id: 'poet' })).rejects.toMatchObject({
+    await expect(deleteAgent(world.ports, world.caller, { id: 'poet' })).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { schedules: 1 },
     })
     await deleteSchedule(world.ports, world.caller, { id })
-    await removeAgent(world.ports, world.caller, { id: 'poet' })
+    await deleteAgent(world.ports, world.caller, { id: 'poet' })
     await expect(getAgent(world.ports, world.caller, 'poet')).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await expect(removeAgent(world.ports, world.caller, { id: 'poet' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(deleteAgent(world.ports, world.caller, { id: 'poet' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })

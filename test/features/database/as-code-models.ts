@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { AgentInput } from '../../../src/features/agents/schema.ts'
 import type { BudgetInput } from '../../../src/features/budgets/schema.ts'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import type { TargetInput } from '../../../src/features/targets/schema.ts'
 import { formatInstant, later } from '../../../src/domain/instant.ts'
 import {

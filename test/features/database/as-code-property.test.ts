@@ -1,20 +1,19 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { givenDocument, type AsCodeDocument, type PlanView } from '../../../src/features/as-code/schema.ts'
-import { scheduleInput } from '../../../src/contract/schedule.ts'
+import { scheduleInput } from '../../../src/features/schedules/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { Refusal } from '../../../src/api/refusals.ts'
-import { MASK } from '../../../src/core/executor/masked.ts'
-import { createAgent } from '../../../src/service/agents.ts'
-import { applyDocument, exportDocument, planDocument } from '../../../src/service/as-code/apply.ts'
-import { createBudget } from '../../../src/service/budgets.ts'
-import type { Caller } from '../../../src/service/caller.ts'
-import { createIdMaker } from '../../../src/engine/ids.ts'
-import type { Ports } from '../../../src/service/ports.ts'
-import { createSchedule } from '../../../src/service/schedules.ts'
-import { createTarget } from '../../../src/service/target/targets.ts'
-import { readYaml } from '../../../src/platform/yaml/yaml.ts'
-import { writeYaml } from '../../../src/yaml/write.ts'
+import { MASK } from '../../../src/domain/secret/mask.ts'
+import { createAgent } from '../../../src/features/agents/service.ts'
+import { applyDocument, exportDocument, planDocument } from '../../../src/features/as-code/service.ts'
+import { createBudget } from '../../../src/features/budgets/service.ts'
+import type { Caller } from '../../../src/features/access/caller.ts'
+import { createIdGenerator } from '../../../src/engine/ids.ts'
+import type { Ports } from '../../../src/engine/ports.ts'
+import { createSchedule } from '../../../src/features/schedules/service.ts'
+import { createTarget } from '../../../src/features/targets/service.ts'
+import { readYaml, writeYaml } from '../../../src/platform/yaml/yaml.ts'
 import { model, openModel, type Model } from './as-code-models.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
@@ -28,7 +27,7 @@ let elsewhere: Caller
 
 beforeAll(async () => {
   world = await createServiceWorld()
-  const newId = createIdMaker((count) => new Uint8Array(count).fill(7))
+  const newId = createIdGenerator((count) => new Uint8Array(count).fill(7))
   ports = { ...world.ports, newId: (kind, now) => newId(kind, now) }
   here = { ...world.caller, isAdmin: true, writesBudgets: true }
   elsewhere = { ...world.stranger, isAdmin: true, writesBudgets: true }

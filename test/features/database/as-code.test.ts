@@ -5,15 +5,20 @@ import { Refusal } from '../../../src/api/refusals.ts'
 import type { Permission } from '../../../src/domain/access/access.ts'
 import { agentId } from '../../../src/domain/ids.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
-import { changeAgent, createAgent, findAgentPage } from '../../../src/service/agents.ts'
-import { applyDocument, exportDocument, planDocument, type Applying } from '../../../src/service/as-code/apply.ts'
-import type { Caller } from '../../../src/service/caller.ts'
-import { createIdMaker } from '../../../src/engine/ids.ts'
-import type { Ports } from '../../../src/service/ports.ts'
+import { updateAgent, createAgent, findAgentPage } from '../../../src/features/agents/service.ts'
+import {
+  applyDocument,
+  exportDocument,
+  planDocument,
+  type ApplyRequest,
+} from '../../../src/features/as-code/service.ts'
+import type { Caller } from '../../../src/features/access/caller.ts'
+import { createIdGenerator } from '../../../src/engine/ids.ts'
+import type { Ports } from '../../../src/engine/ports.ts'
 import { DEFAULT_SETTINGS } from '../../../src/features/config/settings.ts'
-import { findSchedules } from '../../../src/service/schedules-find.ts'
-import { createSchedule, disableSchedule } from '../../../src/service/schedules.ts'
-import { createTarget } from '../../../src/service/target/targets.ts'
+import { findSchedules } from '../../../src/features/schedules/find.ts'
+import { createSchedule, disableSchedule } from '../../../src/features/schedules/service.ts'
+import { createTarget } from '../../../src/features/targets/service.ts'
 import { insertAgents } from '../../../src/features/agents/store.ts'
 import { anAgent } from '../../platform/db/records.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -24,7 +29,7 @@ let caller: Caller
 
 beforeAll(async () => {
   world = await createServiceWorld()
-  const newId = createIdMaker((count) => new Uint8Array(count).fill(7))
+  const newId = createIdGenerator((count) => new Uint8Array(count).fill(7))
   ports = { ...world.ports, newId: (kind, now) => newId(kind, now) }
   caller = { ...world.caller, isAdmin: true, writesBudgets: true }
 })
@@ -37,9 +42,9 @@ beforeEach(async () => {
 
 const mayAll = (): boolean => true
 const read = schemaReader(givenDocument)
-const plan = async (document: unknown, more: Partial<Applying> = {}): Promise<PlanView> =>
+const plan = async (document: unknown, more: Partial<ApplyRequest> = {}): Promise<PlanView> =>
   planDocument(ports, caller, { document: read(document), may: mayAll, ...more })
-const apply = async (document: unknown, more: Partial<Applying> = {}): Promise<PlanView> =>
+const apply = async (document: unknown, more: Partial<ApplyRequest> = {}): Promise<PlanView> =>
   applyDocument(ports, caller, { document: read(document), may: mayAll, ...more })
 const exported = (kinds?: string): Promise<AsCodeDocument> => exportDocument(ports, caller, { kinds, may: mayAll })
 
@@ -185,11 +190,13 @@ describe('a document about an org that has none of it', () => {
     const before = await everything()
     const refused = await refusal(apply(wrong))
     expect(refused.code).toBe('VALIDATION')
-    expect(refused.flaws).toMatchObject([{ field: 'budgets.2.agent_id', message: 'names no agent' }])
+    expect(refused.flaws).toMatchObject([{ field: 'budgets.2.agent_id', message: 'is not an agent of the org' }])
     expect(await everything()).toBe(before)
     const { items, counts } = await plan(wrong)
     expect(counts).toMatchObject({ create: 5, update: 2, flawed: 1 })
-    expect(items.flatMap(({ flaws }) => flaws)).toEqual([{ pointer: '/budgets/2/agent_id', message: 'names no agent' }])
+    expect(items.flatMap(({ flaws }) => flaws)).toEqual([
+      { pointer: '/budgets/2/agent_id', message: 'is not an agent of the org' },
+    ])
   })
 })
 
@@ -247,7 +254,7 @@ describe('somebody who is faster', () => {
     const changed = { ...NIGHTLY, agents: [{ ...NIGHTLY.agents[0], description: 'new' }] }
     const { plan_id: expect1 } = await plan(changed)
     const [row] = await world.rows(`select id from agent where name = 'Reporter'`)
-    await changeAgent(ports, caller, { id: String(row?.['id']), change: { description: 'of somebody else' } })
+    await updateAgent(ports, caller, { id: String(row?.['id']), change: { description: 'of somebody else' } })
     const refused = await refusal(apply(changed, { expect: expect1 }))
     expect([refused.code, refused.message]).toEqual(['STALE_VERSION', expect.stringContaining('plan it again')])
     const { plan_id: again } = await plan(changed)
@@ -259,12 +266,12 @@ describe('somebody who is faster', () => {
   it('comes between looking and doing, and everything is looked at anew', async () => {
     const [nightly] = NIGHTLY.schedules
     let times = 0
-    const take: Ports['turns']['take'] = async (work) => {
+    const take: Ports['commands']['execute'] = async (work) => {
       times += 1
       if (times === 1) await createAgent(ports, caller, { name: 'Reporter', executor: { kind: 'echo' } })
-      return ports.turns.take(work)
+      return ports.commands.execute(work)
     }
-    const done = await applyDocument({ ...ports, turns: { take } }, caller, {
+    const done = await applyDocument({ ...ports, commands: { execute: take } }, caller, {
       document: read({ ...NIGHTLY, schedules: [nightly] }),
       may: mayAll,
     })
@@ -303,8 +310,8 @@ describe('what is stored and not in the document', () => {
     const flaws = new Map(items.map(({ id, flaws: found }) => [id, found.map(({ message }) => message).join()]))
     const [reporter] = await world.rows(`select id from agent where name = 'Reporter'`)
     expect(flaws.get('writer')).toContain('is the default agent of the org')
-    expect(flaws.get('beating')).toContain('its heartbeat is switched on')
-    expect(flaws.get(String(reporter?.['id']))).toContain('while schedules wake it: Nightly')
+    expect(flaws.get('beating')).toContain('its heartbeat is enabled')
+    expect(flaws.get(String(reporter?.['id']))).toContain('while schedules use it: Nightly')
     expect(items.find(({ kind }) => kind === 'target')?.flaws).toMatchObject([
       { pointer: '/targets', message: expect.stringContaining('while schedules deliver to it: Nightly') as string },
     ])
@@ -328,7 +335,7 @@ describe('what is stored and not in the document', () => {
     const [row] = await world.rows('select id from schedule')
     const theirs = { version: 1, schedules: [{ id: String(row?.['id']), name: 'Mine', every_seconds: 60 }] }
     expect((await plan(theirs)).items[0]?.flaws).toMatchObject([
-      { pointer: '/schedules/0/id', message: expect.stringContaining('agent:writer has made for itself') as string },
+      { pointer: '/schedules/0/id', message: expect.stringContaining('agent:writer created for itself') as string },
     ])
   })
 })
@@ -341,14 +348,14 @@ describe('names', () => {
     expect(twice.items[1]?.flaws).toEqual([
       {
         pointer: '/schedules/1/name',
-        message: 'means the same schedule as /schedules/0: give each its own name, or its id',
+        message: 'matches the same schedule as /schedules/0; give each its own name, or its id',
       },
     ])
     const one = await createSchedule(ports, caller, hourly)
     const other = await createSchedule(ports, caller, { ...hourly, description: 'too' })
     const { items } = await plan({ version: 1, schedules: [hourly] })
     expect(items[0]?.flaws).toMatchObject([
-      { pointer: '/schedules/0/name', message: `means 2 stored schedules: ${one.id}, ${other.id}` },
+      { pointer: '/schedules/0/name', message: `matches 2 stored schedules: ${one.id}, ${other.id}` },
     ])
     const document = await exported('schedules')
     expect(document.schedules?.map(({ id }) => id)).toEqual([one.id, other.id])
@@ -368,10 +375,10 @@ describe('names', () => {
     }
     expect((await plan(wrong)).items.flatMap(({ flaws }) => flaws)).toMatchObject([
       { pointer: '/schedules/0/agent', message: expect.stringContaining('did you mean Writer?') as string },
-      { pointer: '/schedules/1/agent', message: 'is the name of 2: reader, writer', allowed: 'agent_id' },
-      { pointer: '/schedules/2/delivery/target', message: expect.stringContaining('names no target') as string },
+      { pointer: '/schedules/1/agent', message: 'is the name of 2 agents: reader, writer', allowed: 'agent_id' },
+      { pointer: '/schedules/2/delivery/target', message: expect.stringContaining('matches no target') as string },
       { pointer: '/schedules/3/agent', message: 'cannot be given together with agent_id' },
-      { pointer: '/budgets/0/schedule', message: expect.stringContaining('names no schedule') as string },
+      { pointer: '/budgets/0/schedule', message: expect.stringContaining('matches no schedule') as string },
     ])
   })
 
@@ -491,7 +498,7 @@ describe('permissions and limits', () => {
     await world.db.query(`update org set max_schedules = 2`, [])
     await apply({ version: 1, schedules: [a, b] })
     const { items } = await plan({ version: 1, schedules: [a, b, c] })
-    expect(items[2]?.flaws[0]?.message).toContain('the org may have 2 schedules and would have 3')
+    expect(items[2]?.flaws[0]?.message).toContain('it may have 2 schedules and would have 3')
     await apply({ version: 1, schedules: [b, c] }, { prune: true })
     expect(await world.rows('select name from schedule order by 1')).toEqual([{ name: 'B' }, { name: 'C' }])
     expect(await world.rows('select 1 from budget')).toHaveLength(2)

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AgentInput } from '../../../src/features/agents/schema.ts'
 import { attemptId, runId } from '../../../src/domain/ids.ts'
-import { hideAttemptKeys } from '../../../src/core/rails/attempt-key.ts'
-import { createAuthentication } from '../../../src/service/authentication.ts'
-import { changeAgent, createAgent, getAgent, removeAgent } from '../../../src/service/agents.ts'
-import { findBudgets, removeBudget } from '../../../src/service/budgets.ts'
-import { keyInput } from '../../../src/contract/key.ts'
+import { hideAttemptKeys } from '../../../src/domain/access/restrictions.ts'
+import { createAuthentication } from '../../../src/features/access/authentication.ts'
+import { updateAgent, createAgent, getAgent, deleteAgent } from '../../../src/features/agents/service.ts'
+import { findBudgets, deleteBudget } from '../../../src/features/budgets/service.ts'
+import { keyInput } from '../../../src/features/access/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { createKey, findPrincipal, getKey } from '../../../src/features/access/keys.ts'
-import { attemptKeyText, findAttemptPrincipal } from '../../../src/service/rails/attempt-keys.ts'
-import { invite } from '../../../src/service/rails/invitation.ts'
-import { signInWithKey } from '../../../src/service/sign-in.ts'
-import { submitTask } from '../../../src/service/tasks.ts'
+import { attemptKeyText, findAttemptPrincipal, createInvitation } from '../../../src/features/access/attempt-keys.ts'
+import { signInWithKey } from '../../../src/features/access/sign-in.ts'
+import { submitTask } from '../../../src/features/tasks/service.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { NO_VAULT } from '../../support/no-vault.ts'
@@ -50,9 +49,9 @@ describe('the key of an attempt', () => {
     await createAgent(world.ports, { ...world.caller, isAdmin: true }, { ...MAKER, self_service: { max_schedules: 2 } })
     const found = await who(await running())
     expect(found).toMatchObject({ id: 'attempt:att_a', orgId: ORG, expiresAt: null, revokedAt: null })
-    expect(found?.railed).toMatchObject({
+    expect(found?.restricted).toMatchObject({
       owner: 'agent:maker',
-      rails: { maxSchedules: 2, ownSchedulesOnly: true },
+      restrictions: { maxSchedules: 2, ownSchedulesOnly: true },
       attempt: { id: 'att_a', runId: 'run_a', agentId: 'maker', sessionKey: 'agent:maker:chat', lineage: null },
     })
   })
@@ -67,7 +66,7 @@ describe('the key of an attempt', () => {
     expect(await who(text)).toMatchObject(over)
     await world.db.query(`update pending set state = 'awaiting_callback'`)
     expect(await who(text)).toMatchObject({ expiresAt: null })
-    await changeAgent(world.ports, world.caller, { id: 'maker', change: { self_service: null } })
+    await updateAgent(world.ports, world.caller, { id: 'maker', change: { self_service: null } })
     expect(await who(text)).toMatchObject(over)
     await world.db.query('delete from pending; delete from run')
     expect(await who(text)).toBeNull()
@@ -113,7 +112,7 @@ describe('the key of an attempt', () => {
         [id, parent],
       )
     const found = await who(await running('run_2'))
-    expect(found?.railed?.attempt?.lineage).toMatchObject({ root: 'run_0', depth: 3 })
+    expect(found?.restricted?.attempt?.lineage).toMatchObject({ root: 'run_0', depth: 3 })
   })
 
   it('is hidden in what is said, and not handed out where there is no key outside the database', async () => {
@@ -122,11 +121,11 @@ describe('the key of an attempt', () => {
     expect(hideAttemptKeys(plain)).toBe(plain)
     expect(hideAttemptKeys({ a: [`it is ${text}!`], [text]: 1 })).toEqual({ a: ['it is ***!'], '***': 1 })
     const asked = { ...NAMED, endsBy: NOW }
-    expect(await invite(world.ports, asked, 'https://us.test/')).toEqual({
+    expect(await createInvitation(world.ports, asked, 'https://us.test/')).toEqual({
       ...{ api_url: 'https://us.test/', mcp_url: 'https://us.test/mcp', key: text },
       expires_at: '2026-01-15T12:00:00.000Z',
     })
-    expect(await invite({ vault: NO_VAULT }, asked, null)).toBeNull()
+    expect(await createInvitation({ vault: NO_VAULT }, asked, null)).toBeNull()
     await expect(
       createAgent(
         { ...world.ports, vault: NO_VAULT },
@@ -156,11 +155,11 @@ describe('the budget of guard rails', () => {
     })
     const [budget] = await findBudgets(world.ports, world.caller)
     expect(budget).toMatchObject({ scope: 'owner', owner: made.id, agent_id: null, amount: 100, on_exceed: 'skip' })
-    await expect(removeBudget(world.ports, world.caller, { id: budget?.id ?? '' })).rejects.toMatchObject({
+    await expect(deleteBudget(world.ports, world.caller, { id: budget?.id ?? '' })).rejects.toMatchObject({
       code: 'CONFLICT',
     })
     const found = await findPrincipal(world.ports, made.key ?? '')
-    const caller = { orgId: ORG, principal: made.id, railed: found?.railed }
+    const caller = { orgId: ORG, principal: made.id, restricted: found?.restricted }
     const live = { stateOf: () => 'queued', positionOf: () => null } as never
     const hand = (by: object) =>
       submitTask(world.ports, { caller: by as never, live }, { agentId: 'reader', action: 'x' })
@@ -179,14 +178,14 @@ describe('the budget of guard rails', () => {
     expect(view.self_service).toMatchObject({ budget: { amount: 100 } })
     const amounts = async () => (await findBudgets(world.ports, boss)).map(({ owner, amount }) => [owner, amount])
     expect(await amounts()).toEqual([['agent:maker', 100]])
-    await changeAgent(world.ports, boss, {
+    await updateAgent(world.ports, boss, {
       id: 'maker',
       change: { self_service: { budget: { ...rails.budget, amount: 5 } } },
     })
     expect(await amounts()).toEqual([['agent:maker', 5]])
-    await changeAgent(world.ports, boss, { id: 'maker', change: { name: 'Other' } })
+    await updateAgent(world.ports, boss, { id: 'maker', change: { name: 'Other' } })
     expect((await getAgent(world.ports, boss, 'maker')).self_service).not.toBeNull()
-    await removeAgent(world.ports, boss, { id: 'maker' })
+    await deleteAgent(world.ports, boss, { id: 'maker' })
     expect(await amounts()).toEqual([])
   })
 

@@ -2,24 +2,23 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionKey, type OrgId } from '../../../src/domain/ids.ts'
 import { formatInstant, later } from '../../../src/domain/instant.ts'
-import { changeAgent, createAgent, removeAgent } from '../../../src/service/agents.ts'
+import { updateAgent, createAgent, deleteAgent } from '../../../src/features/agents/service.ts'
 import { listAudit, verifyAudit } from '../../../src/features/audit/service.ts'
-import { canonicalJson } from '../../../src/service/audit-chain.ts'
-import { maskSecrets } from '../../../src/features/audit/entry.ts'
-import { changeBudget, createBudget, removeBudget } from '../../../src/service/budgets.ts'
-import { getOrCreateLane, setLane } from '../../../src/service/lanes.ts'
-import { sendMessage, stopWork } from '../../../src/service/messages.ts'
-import { cancelRunById, retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
+import { canonicalJson, maskSecrets } from '../../../src/features/audit/entry.ts'
+import { updateBudget, createBudget, deleteBudget } from '../../../src/features/budgets/service.ts'
+import { getOrCreateLane, setLane } from '../../../src/features/lanes/service.ts'
+import { sendMessage, stopSessionCommand } from '../../../src/features/sessions/service.ts'
+import { cancelRunById, retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
 import {
-  changeSchedule,
+  updateSchedule,
   createSchedule,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
-} from '../../../src/service/schedules.ts'
-import { changeSession } from '../../../src/service/sessions-view.ts'
-import { submitTask } from '../../../src/service/tasks.ts'
-import { resetWork } from '../../../src/service/turn/works.ts'
+} from '../../../src/features/schedules/service.ts'
+import { updateSession } from '../../../src/features/sessions/view.ts'
+import { submitTask } from '../../../src/features/tasks/service.ts'
+import { resetSessionCommand } from '../../../src/engine/commands/engine-commands.ts'
 import { ORG, OTHER_ORG } from '../../platform/db/records.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
@@ -43,7 +42,7 @@ describe('what is on record', () => {
   it('is the whole life of a schedule, with what differs', async () => {
     const { ports, caller } = world
     const { id } = await createSchedule(ports, caller, { name: 'daily', every_seconds: 60, payload: 'hi' })
-    await changeSchedule(ports, caller, { id, change: { name: 'weekly' } })
+    await updateSchedule(ports, caller, { id, change: { name: 'weekly' } })
     await disableSchedule(ports, caller, { id })
     await enableSchedule(ports, caller, { id })
     const { run_id: runId } = await runScheduleNow(ports, caller, { id, mode: 'force' })
@@ -66,15 +65,15 @@ describe('what is on record', () => {
   it('is what happens to agents, budgets, lanes and sessions', async () => {
     const { ports, caller } = world
     await createAgent(ports, caller, { id: 'poet', name: 'Poet', executor: { kind: 'echo' } })
-    await changeAgent(ports, caller, { id: 'poet', change: { max_concurrent: 2 } })
-    await removeAgent(ports, caller, { id: 'poet' })
+    await updateAgent(ports, caller, { id: 'poet', change: { max_concurrent: 2 } })
+    await deleteAgent(ports, caller, { id: 'poet' })
     const budget = await createBudget(ports, caller, { unit: 'tokens', amount: 10 })
-    await changeBudget(ports, caller, { id: budget.id, change: { amount: 20 } })
-    await removeBudget(ports, caller, { id: budget.id })
+    await updateBudget(ports, caller, { id: budget.id, change: { amount: 20 } })
+    await deleteBudget(ports, caller, { id: budget.id })
     await setLane(ports, caller, { name: 'main', concurrency: 7 })
     await getOrCreateLane(ports, caller, { name: 'gpu', concurrency: 1 })
     await getOrCreateLane(ports, caller, { name: 'gpu', concurrency: 9 })
-    await changeSession(ports, { ...caller, key: 'group' }, { cap: 3 })
+    await updateSession(ports, { ...caller, key: 'group' }, { cap: 3 })
     const found = [...(await newest(9))].reverse()
     expect(found.map(({ action, before, after }) => [action, before, after])).toEqual([
       ['agent.create', null, expect.objectContaining({ id: 'poet' })],
@@ -103,8 +102,8 @@ describe('what is on record', () => {
     await expect(cancelRunById(ports, caller, task.taskId)).rejects.toMatchObject({ code: 'ALREADY_ENDED' })
     const retried = await retryRun(ports, caller, { id: task.taskId, force: false })
     await message(' /STOPALL ')
-    await world.take(stopWork({ orgId: ORG, principal: null }, sessionKey('agent:writer:s'), { how: 'stop' }))
-    await world.take(resetWork(ORG, sessionKey('agent:writer:s')))
+    await world.take(stopSessionCommand({ orgId: ORG, principal: null }, sessionKey('agent:writer:s'), { how: 'stop' }))
+    await world.take(resetSessionCommand(ORG, sessionKey('agent:writer:s')))
     const found = [...(await newest(5))].reverse()
     expect(found.map(({ actor, action, object, after }) => [actor, action, object.id, after])).toEqual([
       ['key_1', 'run.cancel', task.taskId, { status: 'cancelled' }],
@@ -119,7 +118,7 @@ describe('what is on record', () => {
   it('is not what was refused', async () => {
     const { ports, caller } = world
     const [before] = await newest()
-    await expect(changeAgent(ports, caller, { id: 'nobody', change: {} })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(updateAgent(ports, caller, { id: 'nobody', change: {} })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(createSchedule(ports, caller, { cron: 'x' })).rejects.toMatchObject({ code: 'VALIDATION' })
     expect((await newest())[0]?.no).toBe(before?.no)
   })

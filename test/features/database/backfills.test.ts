@@ -1,20 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BackfillInput } from '../../../src/features/backfill/schema.ts'
 import type { Refusal } from '../../../src/api/refusals.ts'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
-import { isBackfilled } from '../../../src/core/backfill/backfill.ts'
+import type { ScheduleInput } from '../../../src/features/schedules/schema.ts'
+import { isBackfilled } from '../../../src/domain/schedule/backfill.ts'
 import { attemptId, runId } from '../../../src/domain/ids.ts'
 import { DAY_MS, earlier, formatInstant, HOUR_MS, instant, later } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import { advanceWork, findOpenBackfills } from '../../../src/service/backfill/advance.ts'
-import { cancelBackfill, findBackfills, getBackfill, startBackfill } from '../../../src/service/backfill/backfills.ts'
-import { pendingOfSchedule } from '../../../src/service/desk/desk.ts'
-import { move } from '../../../src/service/desk/runs.ts'
-import { endAttempt } from '../../../src/service/desk/settle.ts'
+import { advanceCommand, listOpenBackfills } from '../../../src/features/backfill/advance.ts'
+import { cancelBackfill, findBackfills, getBackfill, startBackfill } from '../../../src/features/backfill/service.ts'
+import { pendingOfSchedule } from '../../../src/engine/org-state/org-state.ts'
+import { applyEvent } from '../../../src/engine/commands/runs.ts'
+import { endAttempt } from '../../../src/engine/commands/settle.ts'
 import { explainOccurrence } from '../../../src/features/explain/occurrence.ts'
-import { retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
-import { createSchedule, deleteSchedule, disableSchedule, getSchedule } from '../../../src/service/schedules.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
+import { retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
+import {
+  createSchedule,
+  deleteSchedule,
+  disableSchedule,
+  getSchedule,
+} from '../../../src/features/schedules/service.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { anAsker } from '../../support/asker.ts'
 import { NOW } from '../../support/builders.ts'
@@ -44,9 +49,9 @@ const refused = async (work: Promise<unknown>): Promise<Refusal> =>
 /** What a node does about backfills, over and over until there is nothing left to do. */
 async function look(): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
-    const ready = (await findOpenBackfills(world.ports, world.now)).filter(({ isReady }) => isReady)
+    const ready = (await listOpenBackfills(world.ports, world.now)).filter(({ isReady }) => isReady)
     if (ready.length === 0) return
-    for (const one of ready) await world.take(advanceWork(one))
+    for (const one of ready) await world.take(advanceCommand(one))
   }
   throw new Error('a backfill is ready for ever')
 }
@@ -57,7 +62,7 @@ const settle = (kind: 'succeeded' | 'failed' = 'succeeded', which: (run: RunRow)
     orgId: ORG,
     apply: (desk) => {
       for (const run of [...desk.runs.values()].filter(which)) {
-        move(desk, run, { event: 'claim', why: because('accepted', 'test') })
+        applyEvent(desk, run, { event: 'claim', why: because('accepted', 'test') })
         Object.assign(run, { attemptId: attemptId(`att_${run.id}`), nodeId: 'nod_1', startedAt: desk.now })
         const failed = { kind: 'failed', errorCode: 'agent_error', retryable: false, retryAfterMs: null } as const
         endAttempt(desk, run, kind === 'failed' ? failed : { kind })
@@ -91,7 +96,9 @@ describe('a plan', () => {
     const many = await hourly({ cron: '* * * * *' })
     const tooMany = await refused(start(many, { from: formatInstant(earlier(NOW, 8 * DAY_MS)) }))
     expect(tooMany).toMatchObject({ code: 'VALIDATION', flaws: [{ field: 'to' }] })
-    expect(tooMany.message).toContain('more than 10000 moments; begin with those before 2026-01-14T10:40:00.000Z')
+    expect(tooMany.message).toContain(
+      'more than 10000 occurrences in the range; start with those before 2026-01-14T10:40:00.000Z',
+    )
     expect(await refused(start('sch_nobody'))).toMatchObject({ code: 'NOT_FOUND' })
   })
 
@@ -276,13 +283,13 @@ describe('a backfill', () => {
 
   it('has made nothing when its step was not kept: the runs and how far it is stand or fall together', async () => {
     await start(await hourly())
-    const [open] = await findOpenBackfills(world.ports, world.now)
+    const [open] = await listOpenBackfills(world.ports, world.now)
     if (open === undefined) throw new Error('it is not open')
-    const step = advanceWork(open)
+    const step = advanceCommand(open)
     const killed: typeof step = {
       ...step,
-      conclude: async (tx, row, now) => {
-        await step.conclude?.(tx, row, now)
+      afterApply: async (tx, row, now) => {
+        await step.afterApply?.(tx, row, now)
         throw new Error('killed')
       },
     }
@@ -295,11 +302,11 @@ describe('a backfill', () => {
   it('makes nothing twice, however often and from wherever a step is taken', async () => {
     const id = await hourly()
     await start(id)
-    const [open] = await findOpenBackfills(world.ports, world.now)
+    const [open] = await listOpenBackfills(world.ports, world.now)
     if (open === undefined) throw new Error('it is not open')
     // A second node saw it at the same time, and takes its step later.
-    await world.take(advanceWork(open))
-    await world.take(advanceWork(open))
+    await world.take(advanceCommand(open))
+    await world.take(advanceCommand(open))
     expect(await runs()).toHaveLength(1)
   })
 })
@@ -315,7 +322,7 @@ describe('cancelling', () => {
       apply: (desk) => {
         const run = desk.runs.get(runId(String(first?.['id'])))
         if (run === undefined) return
-        move(desk, run, { event: 'claim', why: because('accepted', 'test') })
+        applyEvent(desk, run, { event: 'claim', why: because('accepted', 'test') })
         Object.assign(run, { attemptId: attemptId('att_1'), nodeId: 'nod_1', startedAt: desk.now })
       },
     })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, laneName, sessionKey } from '../../../src/domain/ids.ts'
 import { later } from '../../../src/domain/instant.ts'
-import { stopSession, type Stopped } from '../../../src/service/desk/cancel.ts'
+import { stopSession, type StopResult } from '../../../src/engine/commands/cancel.ts'
 import { created } from '../../../src/features/audit/entry.ts'
-import { submit, type Submission } from '../../../src/service/desk/submit.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
-import { sessionFor } from '../../../src/service/turn/turn.ts'
-import { nextMoment } from '../../../src/service/turn/passing.ts'
+import { submit, type Submission } from '../../../src/engine/commands/submit.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
+import { ensureSession } from '../../../src/engine/transaction/transaction.ts'
+import { nextDueTime } from '../../../src/engine/transaction/pass-time.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { openNode, type TestNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -21,11 +21,11 @@ beforeEach(() => world.startOver('clearing', 'pending', 'run', 'session', 'turn'
 const CHAT = sessionKey('agent:writer:test:direct:many')
 
 /** Hands in work of one kind; it starts in no lane that the node serves unless `lane` says so. */
-const handIn = (count: number, more: Partial<Submission>): Work<void> => ({
+const handIn = (count: number, more: Partial<Submission>): Command<void> => ({
   orgId: ORG,
   needs: { agents: [agentId('writer')], ...(more.sessionKey ? { sessions: [more.sessionKey] } : {}) },
   apply: (desk) => {
-    if (more.sessionKey) sessionFor({ desk }, more.sessionKey)
+    if (more.sessionKey) ensureSession({ state: desk }, more.sessionKey)
     for (let index = 0; index < count; index += 1)
       submit(desk, {
         ...{ trigger: 'message', agentId: agentId('writer'), sessionKey: null, sender: null, sentAt: null },
@@ -36,13 +36,13 @@ const handIn = (count: number, more: Partial<Submission>): Work<void> => ({
   },
 })
 
-const stopAll: Work<Stopped> = {
+const stopAll: Command<StopResult> = {
   orgId: ORG,
   needs: { sessions: [CHAT] },
   apply: (desk) => stopSession(desk, CHAT, { how: 'stopall' }),
 }
 
-const changeOrg: Work<unknown> = {
+const changeOrg: Command<unknown> = {
   orgId: ORG,
   needs: {},
   apply: ({ changes }) => {
@@ -62,10 +62,10 @@ const states = async (): Promise<Readonly<Record<string, number>>> => {
 /** Takes turns until nothing is left that a turn would do by itself now. Answers with how many runs ended in each. */
 async function untilQuiet(node: TestNode): Promise<readonly number[]> {
   const ended: number[] = []
-  for (let at = nextMoment(node.memory); at !== null && at <= world.now; at = nextMoment(node.memory)) {
-    const before = node.memory.desk.runs.size
+  for (let at = nextDueTime(node.memory); at !== null && at <= world.now; at = nextDueTime(node.memory)) {
+    const before = node.memory.state.runs.size
     await node.turn()
-    ended.push(before - node.memory.desk.runs.size)
+    ended.push(before - node.memory.state.runs.size)
     if (ended.length > 1_000) throw new Error('it does not come to an end')
   }
   return ended
@@ -75,7 +75,7 @@ describe('many runs whose deadline has passed', () => {
   it('end in turns of a bounded size, and none of them starts', async () => {
     const node = await openNode(world, { maxChanges: 7 })
     const deadline = later(world.now, 1_000)
-    await node.turn(handIn(50, { deadline, notBefore: later(world.now, 500) }) as Work<unknown>)
+    await node.turn(handIn(50, { deadline, notBefore: later(world.now, 500) }) as Command<unknown>)
     world.pass(2_000)
     const ended = await untilQuiet(node)
     expect(Math.max(...ended)).toBeLessThanOrEqual(7)
@@ -85,8 +85,8 @@ describe('many runs whose deadline has passed', () => {
 
   it('end instead of starting when they are first in line', async () => {
     const node = await openNode(world, { maxChanges: 7, lane: 'main' })
-    await node.turn(handIn(9, { lane: laneName('task') }) as Work<unknown>)
-    await node.turn(handIn(20, { deadline: later(world.now, 1_000) }) as Work<unknown>)
+    await node.turn(handIn(9, { lane: laneName('task') }) as Command<unknown>)
+    await node.turn(handIn(20, { deadline: later(world.now, 1_000) }) as Command<unknown>)
     const before = node.started.length
     world.pass(2_000)
     await node.turn()
@@ -97,14 +97,14 @@ describe('many runs whose deadline has passed', () => {
 
 describe('/stopall in a session with more waiting runs than one turn may change', () => {
   const fill = async (node: TestNode): Promise<void> => {
-    await node.turn(handIn(40, { sessionKey: CHAT, rules: { debounceMs: 0, cap: 1_000 } }) as Work<unknown>)
+    await node.turn(handIn(40, { sessionKey: CHAT, rules: { debounceMs: 0, cap: 1_000 } }) as Command<unknown>)
     world.pass(10)
   }
 
   it('answers with all of them, cancels them in pieces and starts none', async () => {
     const node = await openNode(world, { maxChanges: 7 })
     await fill(node)
-    expect(await node.turn(stopAll as Work<unknown>)).toEqual([{ stopped: 0, drained: 40 }])
+    expect(await node.turn(stopAll as Command<unknown>)).toEqual([{ stopped: 0, drained: 40 }])
     const ended = await untilQuiet(node)
     expect(Math.max(...ended)).toBeLessThanOrEqual(7)
     expect(await states()).toEqual({ cancelled: 40 })
@@ -116,9 +116,9 @@ describe('/stopall in a session with more waiting runs than one turn may change'
   it('goes on at another node when the first one is gone, and lets later messages run', async () => {
     const node = await openNode(world, { maxChanges: 7 })
     await fill(node)
-    await node.turn(stopAll as Work<unknown>)
+    await node.turn(stopAll as Command<unknown>)
     const other = await openNode(world, { maxChanges: 7, lane: 'main' })
-    await other.turn(handIn(1, { sessionKey: CHAT, content: { action: 'later' } }) as Work<unknown>)
+    await other.turn(handIn(1, { sessionKey: CHAT, content: { action: 'later' } }) as Command<unknown>)
     await untilQuiet(other)
     expect(other.started).toEqual(['later'])
     expect(await states()).toEqual({ cancelled: 40, running: 1 })
@@ -127,15 +127,15 @@ describe('/stopall in a session with more waiting runs than one turn may change'
   it('is remembered when the limits of the org are changed in the same transaction', async () => {
     const node = await openNode(world, { maxChanges: 7 })
     await fill(node)
-    await node.turn(stopAll as Work<unknown>, changeOrg)
-    expect(node.memory.desk.clearings.size).toBe(1)
+    await node.turn(stopAll as Command<unknown>, changeOrg)
+    expect(node.memory.state.clearings.size).toBe(1)
   })
 
   it('counts nothing of it against the cap of the session any more', async () => {
     const node = await openNode(world, { maxChanges: 7 })
     await fill(node)
-    await node.turn(stopAll as Work<unknown>)
-    await node.turn(handIn(1, { sessionKey: CHAT, rules: { debounceMs: 0, cap: 5 } }) as Work<unknown>)
+    await node.turn(stopAll as Command<unknown>)
+    await node.turn(handIn(1, { sessionKey: CHAT, rules: { debounceMs: 0, cap: 5 } }) as Command<unknown>)
     await untilQuiet(node)
     expect(await states()).toEqual({ cancelled: 40, queued: 1 })
   })

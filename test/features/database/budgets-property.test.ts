@@ -4,13 +4,13 @@ import { agentId, type RunId } from '../../../src/domain/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
 import { isTerminal } from '../../../src/domain/run/run-machine.ts'
-import { createBudget } from '../../../src/service/budgets.ts'
-import { budgetLoads } from '../../../src/service/desk/budgets.ts'
-import { passTime } from '../../../src/service/desk/settle.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
-import type { Claim } from '../../../src/service/turn/claim.ts'
-import { reportWork } from '../../../src/service/turn/works.ts'
+import { createBudget } from '../../../src/features/budgets/service.ts'
+import { budgetLoads } from '../../../src/engine/commands/budgets.ts'
+import { settleDue } from '../../../src/engine/commands/settle.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
+import type { Claim } from '../../../src/engine/transaction/claim.ts'
+import { reportCommand } from '../../../src/engine/commands/engine-commands.ts'
 import { loadBudgets } from '../../../src/features/budgets/store.ts'
 import { createRandom, type Random } from '../../simulation/random.ts'
 import { ORG } from '../../platform/db/records.ts'
@@ -47,7 +47,7 @@ const rest = (random: Random): Pick<BudgetInput, 'on_exceed' | 'default_reserve'
   default_reserve: random.int(0, 20),
 })
 
-const taskWork = (agent: string, stated: number | null): Work<unknown> => ({
+const taskWork = (agent: string, stated: number | null): Command<unknown> => ({
   orgId: ORG,
   needs: { agents: [agentId(agent)] },
   apply: (desk) => {
@@ -58,11 +58,11 @@ const taskWork = (agent: string, stated: number | null): Work<unknown> => ({
 })
 
 /** What a lost node held is settled by whoever comes: the lease of the attempt has lapsed. */
-const loseWork = (id: RunId): Work<unknown> => ({
+const loseWork = (id: RunId): Command<unknown> => ({
   orgId: ORG,
   apply: (desk) => {
     const run = desk.runs.get(id)
-    if (run !== undefined) passTime(desk, run, desk.now)
+    if (run !== undefined) settleDue(desk, run, desk.now)
   },
 })
 
@@ -73,7 +73,7 @@ interface Scene {
 }
 
 /** One node takes a turn; whatever ended by itself in it and whatever it has started is seen, in this order. */
-async function turn(scene: Scene, node: TestNode, ...works: readonly Work<unknown>[]): Promise<void> {
+async function turn(scene: Scene, node: TestNode, ...works: readonly Command<unknown>[]): Promise<void> {
   const before = new Set(node.held)
   await node.turn(...works)
   await see(scene, { node, before })
@@ -113,7 +113,7 @@ async function report(scene: Scene): Promise<void> {
   const said = { outcome, usage: { inputTokens: used }, attemptId: claim.attemptId }
   const through = random.one(nodes)
   const before = new Set(through.held)
-  await through.turn(reportWork(ORG, claim.run.id, said) as Work<unknown>)
+  await through.turn(reportCommand(ORG, claim.run.id, said) as Command<unknown>)
   const [row] = await world.rows(`select state from pending where id = '${claim.run.id}'`)
   witness.reported(claim.attemptId, used, {
     at: world.now,
@@ -147,8 +147,8 @@ async function compare(scene: Scene): Promise<void> {
   const { nodes, witness } = scene
   for (const node of nodes) {
     await turn(scene, node)
-    for (const [id, { remaining }] of budgetLoads(node.memory.desk)) {
-      const isPaused = node.memory.desk.budgets?.budgets.get(id)?.budget.pausedAt !== null
+    for (const [id, { remaining }] of budgetLoads(node.memory.state)) {
+      const isPaused = node.memory.state.budgets?.budgets.get(id)?.budget.pausedAt !== null
       expect(remaining).toBe(isPaused ? 0 : witness.left(id, world.now))
     }
   }

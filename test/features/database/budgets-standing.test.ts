@@ -2,10 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BudgetInput } from '../../../src/features/budgets/schema.ts'
 import { agentId } from '../../../src/domain/ids.ts'
 import { HOUR_MS } from '../../../src/domain/instant.ts'
-import { findAlerts } from '../../../src/service/alerts.ts'
-import { changeBudget, createBudget, getBudget, removeBudget, resumeBudget } from '../../../src/service/budgets.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
+import { findAlerts } from '../../../src/features/alerts/service.ts'
+import {
+  updateBudget,
+  createBudget,
+  getBudget,
+  deleteBudget,
+  resumeBudget,
+} from '../../../src/features/budgets/service.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { aTask } from '../../engine/commands/cabinet.ts'
 import { openNode } from './node.ts'
@@ -29,7 +35,7 @@ const get = (id: string) => getBudget(world.ports, world.caller, id)
 const alerts = async (): Promise<readonly string[]> =>
   (await findAlerts(world.ports, world.caller)).items.map(({ kind, status }) => `${kind} ${status}`).toSorted()
 
-const taskWork = (name: string): Work<unknown> => ({
+const taskWork = (name: string): Command<unknown> => ({
   orgId: ORG,
   needs: { agents: [agentId('writer')] },
   apply: (desk) => submit(desk, aTask({ agentId: agentId('writer'), content: { action: name } })),
@@ -68,13 +74,13 @@ describe('the alerts of a budget', () => {
     const node = await openNode(world)
     await node.turn(taskWork('one'))
     await node.turn(...node.reports(9))
-    await changeBudget(world.ports, world.caller, { id, change: { amount: 100 } })
+    await updateBudget(world.ports, world.caller, { id, change: { amount: 100 } })
     expect(await alerts()).toEqual(['budget_low cleared', 'budget_no_room cleared'])
-    await changeBudget(world.ports, world.caller, { id, change: { amount: 9 } })
+    await updateBudget(world.ports, world.caller, { id, change: { amount: 9 } })
     expect(await alerts()).toEqual([
       ...['budget_low cleared', 'budget_low open', 'budget_no_room cleared', 'budget_used_up open'],
     ])
-    await removeBudget(world.ports, world.caller, { id })
+    await deleteBudget(world.ports, world.caller, { id })
     expect(await alerts()).toEqual([
       ...['budget_low cleared', 'budget_low cleared', 'budget_no_room cleared', 'budget_used_up cleared'],
     ])
@@ -109,14 +115,14 @@ describe('a budget that pauses', () => {
 
   it('goes on when somebody makes room or wants something else', async () => {
     const { id, node } = await start()
-    await changeBudget(world.ports, world.caller, { id, change: { amount: 11 } })
+    await updateBudget(world.ports, world.caller, { id, change: { amount: 11 } })
     expect(await get(id)).toMatchObject({ amount: 11, paused_at: '2026-01-15T12:00:00.000Z' })
-    await changeBudget(world.ports, world.caller, { id, change: { amount: 20 } })
+    await updateBudget(world.ports, world.caller, { id, change: { amount: 20 } })
     await node.turn(taskWork('three'))
     expect(node.started).toEqual(['one', 'two', 'three'])
     await node.turn(...node.reports(9))
     expect((await get(id)).paused_at).not.toBeNull()
-    await changeBudget(world.ports, world.caller, { id, change: { on_exceed: 'queue' } })
+    await updateBudget(world.ports, world.caller, { id, change: { on_exceed: 'queue' } })
     expect((await get(id)).paused_at).toBeNull()
   })
 })

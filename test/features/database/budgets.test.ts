@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { budgetInput, budgetPatch, type BudgetInput, type BudgetPatch } from '../../../src/features/budgets/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
-import { changeBudget, createBudget, findBudgets, getBudget, removeBudget } from '../../../src/service/budgets.ts'
-import { createSchedule } from '../../../src/service/schedules.ts'
+import {
+  updateBudget,
+  createBudget,
+  findBudgets,
+  getBudget,
+  deleteBudget,
+} from '../../../src/features/budgets/service.ts'
+import { createSchedule } from '../../../src/features/schedules/service.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -15,7 +21,7 @@ afterAll(() => world.drop())
 
 const create = async (input: BudgetInput) => createBudget(world.ports, world.caller, schemaReader(budgetInput)(input))
 const change = async (id: string, patch: BudgetPatch) =>
-  changeBudget(world.ports, world.caller, { id, change: schemaReader(budgetPatch)(patch) })
+  updateBudget(world.ports, world.caller, { id, change: schemaReader(budgetPatch)(patch) })
 
 describe('a budget', () => {
   it('is made for the org, an agent or a schedule', async () => {
@@ -63,10 +69,10 @@ describe('a budget', () => {
       )
     expect(await flaws({ amount: 0.000_000_1 })).toEqual(['is out of range'])
     expect(await flaws({ amount: 1.234_567_8 })).toEqual(['has more than six decimals'])
-    expect(await flaws({ default_reserve: 2 })).toEqual(['is more than the amount'])
+    expect(await flaws({ default_reserve: 2 })).toEqual(['is more than amount'])
     expect(await flaws({ timezone: 'Mars/Olympus' })).toEqual(['is not a known time zone'])
-    expect(await flaws({ agent_id: 'nobody' })).toEqual(['names no agent'])
-    expect(await flaws({ schedule_id: 'none' })).toEqual(['names no schedule'])
+    expect(await flaws({ agent_id: 'nobody' })).toEqual(['is not an agent of the org'])
+    expect(await flaws({ schedule_id: 'none' })).toEqual(['is not a schedule of the org'])
     await expect(create('x' as unknown as BudgetInput)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
@@ -86,8 +92,8 @@ describe('a budget', () => {
 
   it('goes, and with it what it counted', async () => {
     const { id } = await create({ unit: 'tokens', amount: 10 })
-    await removeBudget(world.ports, world.caller, { id })
+    await deleteBudget(world.ports, world.caller, { id })
     await expect(getBudget(world.ports, world.caller, id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await expect(removeBudget(world.ports, world.caller, { id })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(deleteBudget(world.ports, world.caller, { id })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })

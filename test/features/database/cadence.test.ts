@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Refusal } from '../../../src/api/refusals.ts'
-import type { ScheduleInput, ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput, ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { attemptId, scheduleId } from '../../../src/domain/ids.ts'
 import { formatInstant, later, MINUTE_MS, type Instant } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import { pendingOfSchedule, type Desk } from '../../../src/service/desk/desk.ts'
-import { move } from '../../../src/service/desk/runs.ts'
-import { takeReport, type Report } from '../../../src/service/desk/settle.ts'
+import { pendingOfSchedule, type OrgState } from '../../../src/engine/org-state/org-state.ts'
+import { applyEvent } from '../../../src/engine/commands/runs.ts'
+import { applyReport, type Report } from '../../../src/engine/commands/settle.ts'
 import { explainOccurrence } from '../../../src/features/explain/occurrence.ts'
 import { explainRun } from '../../../src/features/explain/run.ts'
-import { forecastDraft } from '../../../src/service/forecast/draft.ts'
-import { runScheduleNow } from '../../../src/service/run-actions.ts'
-import { previewSchedule } from '../../../src/service/schedule-preview.ts'
+import { forecastDraft } from '../../../src/features/forecast/draft.ts'
+import { runScheduleNow } from '../../../src/features/runs/service.ts'
+import { previewSchedule } from '../../../src/features/schedules/preview.ts'
 import {
-  changeSchedule,
+  updateSchedule,
   createSchedule,
   disableSchedule,
   enableSchedule,
   getSchedule,
-} from '../../../src/service/schedules.ts'
-import { fireWork } from '../../../src/service/turn/works.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
+} from '../../../src/features/schedules/service.ts'
+import { fireCommand } from '../../../src/engine/commands/engine-commands.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { anAsker } from '../../support/asker.ts'
 import { NOW } from '../../support/builders.ts'
@@ -44,25 +44,25 @@ const minutesFromNow = (minutes: number): string => formatInstant(later(NOW, min
 type Said = Partial<Pick<Report, 'output' | 'nextCheck' | 'outcome'>>
 
 /** The oldest pending run of the schedule is executed and says this. */
-const reportOf = (id: string, said: Said): Work<void> => ({
+const reportOf = (id: string, said: Said): Command<void> => ({
   orgId: ORG,
-  apply: (desk: Desk) => {
+  apply: (desk: OrgState) => {
     const [run] = pendingOfSchedule(desk, scheduleId(id))
     if (run === undefined) throw new Error('nothing is pending')
     if (run.state === 'queued') {
-      move(desk, run, { event: 'claim', why: because('accepted', 'test') })
+      applyEvent(desk, run, { event: 'claim', why: because('accepted', 'test') })
       Object.assign(run, { attemptId: attemptId(`att_${run.id}`), nodeId: 'nod_1', startedAt: desk.now })
     }
     if (run.attemptId === null) throw new Error('it has not begun')
-    takeReport(desk, run, { attemptId: run.attemptId, outcome: { kind: 'succeeded' }, ...said })
+    applyReport(desk, run, { attemptId: run.attemptId, outcome: { kind: 'succeeded' }, ...said })
   },
 })
 
 /** Goes on to a moment, lets what is due run for a minute, and answers with how the schedule stands. */
-async function run(id: string, said: Said, take = (work: Work<void>): Promise<unknown> => world.take(work)) {
+async function run(id: string, said: Said, take = (work: Command<void>): Promise<unknown> => world.take(work)) {
   const due = (await get(id)).next_run_at
   world.now = Date.parse(due ?? '') as Instant
-  await take(fireWork(ORG, [scheduleId(id)]))
+  await take(fireCommand(ORG, [scheduleId(id)]))
   world.pass(MINUTE_MS)
   await take(reportOf(id, said))
   return get(id)
@@ -71,7 +71,7 @@ async function run(id: string, said: Said, take = (work: Work<void>): Promise<un
 describe('a schedule with a cadence', () => {
   it('stretches while it is quiet, comes back when something is found, and is asked when its agent wants', async () => {
     const { id, pace, sentence, next_run_at: first } = await make()
-    expect(sentence).toBe('Every 20 minutes, between 5 minutes and 6 hours by what it finds')
+    expect(sentence).toBe('Every 20 minutes, between 5 minutes and 6 hours depending on its results')
     expect(first).toBe(minutesFromNow(20))
     expect(pace).toMatchObject({ interval_seconds: 1_200, quiet_streak: 0, proposed: null, recent: [] })
     const quiet = await run(id, { output: 'NO_REPLY' })
@@ -104,8 +104,8 @@ describe('a schedule with a cadence', () => {
   it('is the same for two nodes that take turns, and after a restart', async () => {
     const { id } = await make()
     const [first, second] = [await openNode(world), await openNode(world)]
-    const by = (node: typeof first) => async (work: Work<void>) => {
-      const [answer] = await node.turn(work as Work<unknown>)
+    const by = (node: typeof first) => async (work: Command<void>) => {
+      const [answer] = await node.turn(work as Command<unknown>)
       if (answer instanceof Error) throw answer
     }
     await run(id, {}, by(first))
@@ -113,7 +113,7 @@ describe('a schedule with a cadence', () => {
     const due = (await get(id)).next_run_at ?? ''
     expect(due).toBe(minutesFromNow(60))
     world.now = Date.parse(due) as Instant
-    await by(second)(fireWork(ORG, [scheduleId(id)]))
+    await by(second)(fireCommand(ORG, [scheduleId(id)]))
     world.pass(MINUTE_MS)
     await by(first)(reportOf(id, {}))
     expect((await get(id)).next_run_at).toBe(minutesFromNow(60 + 80))
@@ -144,7 +144,7 @@ describe('a schedule with a cadence', () => {
   it('begins anew when it is switched on, or when its timing or its bounds change, and not for anything else', async () => {
     const { id } = await make()
     await run(id, {})
-    const named = await changeSchedule(world.ports, world.caller, { id, change: { name: 'Other' } })
+    const named = await updateSchedule(world.ports, world.caller, { id, change: { name: 'Other' } })
     expect(named).toMatchObject({ next_run_at: minutesFromNow(60), pace: { quiet_streak: 1 } })
     await disableSchedule(world.ports, world.caller, { id })
     expect((await get(id)).pace).toMatchObject({ quiet_streak: 1, next: [] })
@@ -152,9 +152,9 @@ describe('a schedule with a cadence', () => {
     expect(enabled).toMatchObject({ next_run_at: minutesFromNow(40), pace: { quiet_streak: 0 } })
     await run(id, {})
     const cadence = { ...CADENCE, stretch: 3 }
-    const bounded = await changeSchedule(world.ports, world.caller, { id, change: { cadence } })
+    const bounded = await updateSchedule(world.ports, world.caller, { id, change: { cadence } })
     expect(bounded.pace).toMatchObject({ interval_seconds: 1_200, quiet_streak: 0, recent: [] })
-    const plain = await changeSchedule(world.ports, world.caller, { id, change: { cadence: null } })
+    const plain = await updateSchedule(world.ports, world.caller, { id, change: { cadence: null } })
     expect(plain.pace).toBeNull()
     expect(plain).not.toHaveProperty('cadence')
     expect(await world.rows('select pace from schedule')).toEqual([{ pace: null }])
@@ -162,14 +162,14 @@ describe('a schedule with a cadence', () => {
 
   it('is refused where there is no interval, and the schedule stays as it was', async () => {
     const { id } = await make()
-    const refused = await changeSchedule(world.ports, world.caller, { id, change: { cron: '0 9 * * *' } }).then(
+    const refused = await updateSchedule(world.ports, world.caller, { id, change: { cron: '0 9 * * *' } }).then(
       () => Promise.reject(new Error('was not refused')),
       (error: unknown) => error as Refusal,
     )
     expect(refused.flaws).toMatchObject([{ field: 'cadence' }])
     expect(await get(id)).toMatchObject({ kind: 'every', version: 1 })
     const change = { cron: '0 9 * * *', cadence: null }
-    expect(await changeSchedule(world.ports, world.caller, { id, change })).toMatchObject({ kind: 'cron', pace: null })
+    expect(await updateSchedule(world.ports, world.caller, { id, change })).toMatchObject({ kind: 'cron', pace: null })
   })
 
   it('has an end that a longer interval may pass, and a shorter one come before', async () => {
@@ -212,6 +212,6 @@ describe('what is told of it', () => {
     const next = (await get(id)).next_run_at ?? ''
     expect(await explainOccurrence(world.ports, asker, { id, at: next })).toMatchObject({ reason: 'not_yet' })
     const forecast = await forecastDraft(world.ports, world.caller, { input: { id, days: 1 }, seesBudgets: false })
-    expect(forecast.notes.join('\n')).toContain('counted at its present pace, every 80 minutes')
+    expect(forecast.notes.join('\n')).toContain('counted at its current interval, every 80 minutes')
   })
 })

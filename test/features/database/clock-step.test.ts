@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, laneName, sessionKey } from '../../../src/domain/ids.ts'
 import { HOUR_MS } from '../../../src/domain/instant.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
-import { nextMoment } from '../../../src/service/turn/passing.ts'
-import { sessionFor } from '../../../src/service/turn/turn.ts'
-import { reportWork } from '../../../src/service/turn/works.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
+import { nextDueTime } from '../../../src/engine/transaction/pass-time.ts'
+import { ensureSession } from '../../../src/engine/transaction/transaction.ts'
+import { reportCommand } from '../../../src/engine/commands/engine-commands.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { openNode, type TestNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -22,11 +22,11 @@ const AHEAD_MS = 2 * HOUR_MS
 /** Longer than the first wait before a retry, which is two seconds and some chance. */
 const FIRST_WAIT_MS = 3_000
 
-const saying = (action: string, chat = CHAT): Work<unknown> => ({
+const saying = (action: string, chat = CHAT): Command<unknown> => ({
   orgId: ORG,
   needs: { agents: [agentId('writer')], sessions: [chat] },
   apply: (desk) => {
-    sessionFor({ desk }, chat)
+    ensureSession({ state: desk }, chat)
     submit(desk, {
       ...{ trigger: 'message', agentId: agentId('writer'), sessionKey: chat, sender: null, sentAt: null },
       ...{ content: { action }, lane: laneName('main'), priority: 0, notBefore: null },
@@ -36,10 +36,10 @@ const saying = (action: string, chat = CHAT): Work<unknown> => ({
 })
 
 /** What the node works on fails, and is to be tried again. */
-const fails = ({ held }: TestNode): readonly Work<unknown>[] =>
+const fails = ({ held }: TestNode): readonly Command<unknown>[] =>
   held.splice(0).map(({ run: { id }, attemptId }) => {
     const outcome = { kind: 'failed', errorCode: 'agent_error', retryable: true, retryAfterMs: null } as const
-    return reportWork(ORG, id, { attemptId, outcome }) as Work<unknown>
+    return reportCommand(ORG, id, { attemptId, outcome }) as Command<unknown>
   })
 
 /** Conversations whose first message waits for its second attempt, planned two hours ahead of the right time. */
@@ -68,7 +68,7 @@ const left = async (): Promise<unknown> =>
 async function setRight(node: TestNode): Promise<void> {
   world.pass(-AHEAD_MS)
   await node.turn()
-  const due = nextMoment(node.memory) ?? Infinity
+  const due = nextDueTime(node.memory) ?? Infinity
   expect(due - world.now).toBeLessThanOrEqual(FIRST_WAIT_MS)
   world.pass(FIRST_WAIT_MS)
   await node.turn()
@@ -111,9 +111,9 @@ describe('a retry that was planned while the clock of the database was two hours
     await other.turn()
     world.pass(-AHEAD_MS)
     await node.turn()
-    const due = nextMoment(node.memory)
+    const due = nextDueTime(node.memory)
     await other.turn()
-    expect(nextMoment(other.memory)).toBe(due)
+    expect(nextDueTime(other.memory)).toBe(due)
   })
 
   it('is moved once by whichever node goes on, when more wait than one transaction changes', async () => {

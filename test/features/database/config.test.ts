@@ -1,15 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type ConfigKeeper, createConfigKeeper, NO_LAYERS } from '../../../src/platform/config/reload.ts'
-import { configPatch } from '../../../src/contract/config.ts'
+import { type ConfigReloader, createConfigReloader, NO_LAYERS } from '../../../src/platform/config/reload.ts'
+import { configPatch } from '../../../src/features/config/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { Refusal } from '../../../src/api/refusals.ts'
-import { changeConfig, loadStored, recordReload, type ConfigPort } from '../../../src/features/config/service.ts'
+import {
+  updateConfig,
+  loadStoredSettings,
+  recordReload,
+  type ConfigPort,
+} from '../../../src/features/config/service.ts'
 import { ensureOrg } from '../../../src/features/access/orgs-store.ts'
 import { OPERATOR_ORG } from '../../../src/domain/access/access.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
-let keeper: ConfigKeeper
+let keeper: ConfigReloader
 
 const caller = { orgId: OPERATOR_ORG, principal: 'key_1' }
 
@@ -24,7 +29,7 @@ afterAll(() => world.drop())
 beforeEach(async () => {
   await world.db.query('delete from setting', [])
   await world.db.query('delete from lane', [])
-  const made = createConfigKeeper({ ...NO_LAYERS, file: new Map([['tasks.max_queue', 7]]) })
+  const made = createConfigReloader({ ...NO_LAYERS, file: new Map([['tasks.max_queue', 7]]) })
   if (!made.ok) throw new Error('refused')
   keeper = made.value
 })
@@ -32,12 +37,12 @@ beforeEach(async () => {
 const config: ConfigPort = {
   view: () => ({ file: null, values: keeper.view() }),
   refresh: async () => {
-    keeper.takeStored((await loadStored(world.db)).layer)
+    keeper.takeStored((await loadStoredSettings(world.db)).layer)
   },
 }
 const change = async (patch: unknown) =>
-  changeConfig({ ...world.ports, config }, caller, schemaReader(configPatch)(patch))
-const stored = async (): Promise<unknown> => Object.fromEntries((await loadStored(world.db)).layer)
+  updateConfig({ ...world.ports, config }, caller, schemaReader(configPatch)(patch))
+const stored = async (): Promise<unknown> => Object.fromEntries((await loadStoredSettings(world.db)).layer)
 const recorded = async (): Promise<readonly unknown[]> =>
   (await world.rows(`select actor, action, before, after from audit where object_kind = 'config' order by no`)).map(
     (row) => ({ ...row }),
@@ -130,7 +135,7 @@ describe('a change of the configuration', () => {
       `insert into setting (path, value, updated_at) values ('tasks.later', '1', $1), ('log.level', '"loud"', $1)`,
       ['2026-11-15T12:00:00Z'],
     )
-    expect(await loadStored(world.db)).toEqual({ layer: new Map(), unreadable: ['log.level', 'tasks.later'] })
+    expect(await loadStoredSettings(world.db)).toEqual({ layer: new Map(), unreadable: ['log.level', 'tasks.later'] })
   })
 })
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scheduleId } from '../../../src/domain/ids.ts'
 import { HOUR_MS } from '../../../src/domain/instant.ts'
-import { createSchedule } from '../../../src/service/schedules.ts'
-import { fireWorks } from '../../../src/service/turn/works.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
+import { createSchedule } from '../../../src/features/schedules/service.ts'
+import { fireCommands } from '../../../src/engine/commands/engine-commands.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { openNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -27,7 +27,7 @@ describe('an org with many schedules due at once and no time left in a transacti
     world.pass(HOUR_MS)
     const ids = (await world.rows('select id from schedule order by id')).map(({ id }) => scheduleId(id as string))
     const node = await openNode(world, { isOver: () => true })
-    const works = fireWorks(ORG, ids) as Work<unknown>[]
+    const works = fireCommands(ORG, ids) as Command<unknown>[]
     const counts: unknown[] = []
     while (works.length > 0) {
       works.splice(0, (await node.turn(...works)).length)

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { showExplanation } from '../../../src/cli/commands/explain-look.ts'
+import { showExplanation } from '../../../src/features/explain/cli-show.ts'
 import { createStyle } from '../../../src/cli/output/style.ts'
-import type { Talk } from '../../../src/cli/remote/talk.ts'
+import type { CliCall } from '../../../src/cli/remote/call.ts'
 import type { Explanation, ExplainQuery } from '../../../src/features/explain/schema.ts'
 import { instant } from '../../../src/domain/instant.ts'
-import { explainAsked } from '../../../src/service/explain/ask.ts'
+import { answerQuestion } from '../../../src/features/explain/service.ts'
 import { ID_PREFIXES } from '../../../src/engine/ids.ts'
-import type { Ports } from '../../../src/service/ports.ts'
-import { createSchedule, disableSchedule } from '../../../src/service/schedules.ts'
+import type { Ports } from '../../../src/engine/ports.ts'
+import { createSchedule, disableSchedule } from '../../../src/features/schedules/service.ts'
 import { anAsker } from '../../support/asker.ts'
 import { ROOT } from '../../tooling/root.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -63,7 +63,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.drop())
 
-const ask = (query: ExplainQuery): Promise<Explanation> => explainAsked(ports, anAsker(world.caller), query)
+const ask = (query: ExplainQuery): Promise<Explanation> => answerQuestion(ports, anAsker(world.caller), query)
 
 async function onTheTerminal(query: ExplainQuery): Promise<string> {
   let printed = ''
@@ -75,7 +75,7 @@ async function onTheTerminal(query: ExplainQuery): Promise<string> {
         printed += text
         return Promise.resolve()
       },
-    } as unknown as Talk,
+    } as unknown as CliCall,
     await ask(query),
   )
   return withPlainIds(printed)

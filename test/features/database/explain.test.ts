@@ -7,21 +7,21 @@ import {
   occurrenceExplanation,
 } from '../../../src/features/explain/schema.ts'
 
-import type { ScheduleInput, ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput, ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { formatInstant, HOUR_MS, instant, later, MINUTE_MS, SECOND_MS } from '../../../src/domain/instant.ts'
-import { RAIL_DEFAULTS } from '../../../src/core/rails/guard-rails.ts'
+import { DEFAULT_RESTRICTIONS } from '../../../src/domain/access/restrictions.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import { explainAsked } from '../../../src/service/explain/ask.ts'
-import { explainOccurrence, type Asker } from '../../../src/features/explain/occurrence.ts'
+import { answerQuestion } from '../../../src/features/explain/service.ts'
+import { explainOccurrence, type ExplainCaller } from '../../../src/features/explain/occurrence.ts'
 import { ID_PREFIXES, newId } from '../../../src/engine/ids.ts'
-import type { Ports } from '../../../src/service/ports.ts'
+import type { Ports } from '../../../src/engine/ports.ts'
 import {
-  changeSchedule,
+  updateSchedule,
   createSchedule,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
-} from '../../../src/service/schedules.ts'
+} from '../../../src/features/schedules/service.ts'
 import { insertAlerts, type AlertChange } from '../../../src/features/alerts/store.ts'
 import { toTimestamp } from '../../../src/platform/db/table.ts'
 import { ORG, seedRun } from '../../platform/db/records.ts'
@@ -54,8 +54,8 @@ const newDay = (): void => {
 const create = (input: ScheduleInput): Promise<ScheduleView> =>
   createSchedule(ports, world.caller, { timezone: 'UTC', name: 'Look', ...input })
 
-async function ask(query: ExplainQuery, over: Partial<Asker> = {}): Promise<Explanation> {
-  const answer = await explainAsked(ports, anAsker(world.caller, over), query)
+async function ask(query: ExplainQuery, over: Partial<ExplainCaller> = {}): Promise<Explanation> {
+  const answer = await answerQuestion(ports, anAsker(world.caller, over), query)
   const told = [answer.sentence, ...answer.findings.map(({ sentence }) => sentence)]
   for (const sentence of told) expect(sentence).not.toMatch(/[{}]|undefined|unknown|not on record/)
   return explanation.parse(answer)
@@ -171,7 +171,7 @@ describe('why did nothing happen at nine?', () => {
     const { id } = await create({ cron: '0 9 * * *' })
     to(9)
     to(10)
-    await changeSchedule(ports, world.caller, { id, change: { cron: '0 11 * * *' } })
+    await updateSchedule(ports, world.caller, { id, change: { cron: '0 11 * * *' } })
     expect((await ask(nine({ schedule_id: id }))).findings[0]).toMatchObject({
       ...{ reason: 'retimed', evidence: { before_cron: '0 9 * * *', actor: 'key_1' } },
     })
@@ -269,7 +269,7 @@ describe('one thing', () => {
     const job = `${id}@${formatInstant(at(24 + 9))}`
     expect((await ask({ id: job })).findings[0]).toMatchObject({ kind: 'occurrence', reason: 'due', status: 'queued' })
     await expect(ask({ id: 'run_nobody' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await expect(explainAsked(ports, anAsker(world.stranger), { id: 'run_m' })).rejects.toMatchObject({
+    await expect(answerQuestion(ports, anAsker(world.stranger), { id: 'run_m' })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     })
   })
@@ -298,18 +298,18 @@ describe('one thing', () => {
     expect((await ask({ id: 'reader' })).findings[0]).toMatchObject({ kind: 'agent' })
     await expect(ask({ id: 'reader' }, { may: () => false })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     // Guard rails leave schedules and runs, also where those of the whole org are open.
-    const rails = { ...RAIL_DEFAULTS, ownSchedulesOnly: false }
-    const railed = { rails, owner: 'key_bot', attempt: null }
-    expect((await ask({ id }, { railed })).findings[0]).toMatchObject({ kind: 'schedule' })
+    const rails = { ...DEFAULT_RESTRICTIONS, ownSchedulesOnly: false }
+    const railed = { restrictions: rails, owner: 'key_bot', attempt: null }
+    expect((await ask({ id }, { restricted: railed })).findings[0]).toMatchObject({ kind: 'schedule' })
     for (const closed of ['alr_1', 'reader'])
-      await expect(ask({ id: closed }, { railed })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+      await expect(ask({ id: closed }, { restricted: railed })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     for (const nothing of ['dlv_1', 'tgt_1', 'hbt_none', 'msg_1', 'att_1', 'agent:none', 'nul\u0000', '%'])
       await expect(ask({ id: nothing })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 
 describe('a key with guard rails', () => {
-  const railed = { rails: RAIL_DEFAULTS, owner: 'key_bot', attempt: null }
+  const railed = { restrictions: DEFAULT_RESTRICTIONS, owner: 'key_bot', attempt: null }
 
   it('is told about its own schedules and runs, and knows of no others', async () => {
     newDay()
@@ -327,12 +327,13 @@ describe('a key with guard rails', () => {
       ...[{ id }, { id: `${id}@${formatInstant(at(9))}` }, { id: run }],
       ...[nine({ schedule_id: id }), { id: `${id}@${formatInstant(at(9))}/manual:${run}` }],
     ]
-    for (const query of asks(own, 'run_own')) expect((await ask(query, { railed })).findings).not.toEqual([])
+    for (const query of asks(own, 'run_own'))
+      expect((await ask(query, { restricted: railed })).findings).not.toEqual([])
     for (const query of asks(others, 'run_of_others')) {
       expect((await ask(query)).findings).not.toEqual([])
-      await expect(ask(query, { railed })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+      await expect(ask(query, { restricted: railed })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     }
-    const around = await ask(nine(), { railed })
+    const around = await ask(nine(), { restricted: railed })
     expect(JSON.stringify(around)).toContain('Own')
     expect(JSON.stringify(around)).not.toMatch(/Others|of_others/)
     expect(around.looked_at).toMatchObject({ schedules: 1, schedules_in_all: 1 })

@@ -11,12 +11,12 @@ import { schemaReader } from '../../../src/api/read-input.ts'
 
 import { agentId } from '../../../src/domain/ids.ts'
 import { earlier, formatInstant, HOUR_MS } from '../../../src/domain/instant.ts'
-import { createBudget } from '../../../src/service/budgets.ts'
-import { forecastDraft } from '../../../src/service/forecast/draft.ts'
-import { forecastOrg } from '../../../src/service/forecast/forecast.ts'
-import { createSchedule, disableSchedule } from '../../../src/service/schedules.ts'
+import { createBudget } from '../../../src/features/budgets/service.ts'
+import { forecastDraft } from '../../../src/features/forecast/draft.ts'
+import { forecastOrg } from '../../../src/features/forecast/service.ts'
+import { createSchedule, disableSchedule } from '../../../src/features/schedules/service.ts'
 import { insertAgents } from '../../../src/features/agents/store.ts'
-import { insertSchedules } from '../../../src/store/schedules.ts'
+import { insertSchedules } from '../../../src/features/schedules/store.ts'
 import { aScheduleRow, anAgent, ORG, seedRun } from '../../platform/db/records.ts'
 import { timingOf } from '../../support/schedules.ts'
 import { NOW } from '../../support/builders.ts'
@@ -115,7 +115,7 @@ describe('the forecast of an org', () => {
       ['chat', 'writer', 6, { expected: 60, high: 60 }],
       ['heartbeat', 'reader', 24, null],
     ])
-    expect(view.notes[1]).toBe('Of 1 of 2 sources nobody knows what their runs use; they are not in the sums.')
+    expect(view.notes[1]).toBe('The usage of 1 of 2 sources is unknown; they are not included in the totals.')
   })
 
   it('looks for the routes of all heartbeats with the same few statements', async () => {
@@ -158,7 +158,7 @@ describe('the forecast of an org', () => {
     const [tokens, money, reader] = (await look(30)).budgets
     // 60 runs of 100: half a day of them today, two days after it.
     expect(tokens).toMatchObject({ used_up_at: '2026-01-18T00:00:00.000Z', incomplete: false })
-    expect(tokens?.sentence).toContain('everything under it stops until a person resumes it. It holds back 660 runs.')
+    expect(tokens?.sentence).toContain('all runs under it stop until a user resumes it. It holds back 660 runs.')
     expect(tokens?.periods.map(({ start, expected, held_back: held }) => [start.slice(0, 7), expected, held])).toEqual([
       ['2026-01', 6_000, 33_600],
       ['2026-02', 0, 32_400],
@@ -183,7 +183,7 @@ describe('the forecast of an org', () => {
     })
     expect(queued.budgets[0]?.periods.map(({ expected }) => expected)).toEqual([1_000, 1_000, 1_000])
     expect(queued.budgets[0]?.sentence).toContain(
-      'work waits in the queue until the next period. It holds back 18 runs.',
+      'runs wait in the queue until the next period. It holds back 18 runs.',
     )
     // The stricter one of the agent has days of its own, of which a third begins within this time.
     await createBudget(world.ports, caller(), { ...budget, amount: 300, agent_id: 'writer', timezone: 'Asia/Tokyo' })
@@ -224,7 +224,7 @@ describe('the forecast of a draft', () => {
     const [effect] = view.budgets
     expect([effect?.before?.used_up_at, effect?.after.used_up_at]).toEqual([null, '2026-01-16T13:20:00.000Z'])
     expect(view.warnings).toHaveLength(1)
-    expect(view.warnings[0]).toContain('4000 tokens per day of the org is used up about 2026-01-16T13:20')
+    expect(view.warnings[0]).toContain('4000 tokens per day of the org is exhausted about 2026-01-16T13:20')
     expect(await draft({ every_seconds: 1_800, days: 2 }, false)).toMatchObject({ budgets: [], warnings: [] })
   })
 
@@ -241,7 +241,7 @@ describe('the forecast of a draft', () => {
     await disableSchedule(world.ports, world.caller, { id })
     const off = await draft({ id, name: 'x', days: 1 })
     expect(off).toMatchObject({ before: null, figures: { runs: 24 } })
-    expect(off.notes).toContain('It is off; this is what it would use if it were on.')
+    expect(off.notes).toContain('The schedule is disabled; the figures assume that it is enabled.')
   })
 
   it('counts the budget that it brings with it', async () => {

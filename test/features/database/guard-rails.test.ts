@@ -1,27 +1,30 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import { agentId, attemptId, runId, sessionKey, type ScheduleId } from '../../../src/domain/ids.ts'
 import { DAY_MS, formatInstant, HOUR_MS, later, MINUTE_MS } from '../../../src/domain/instant.ts'
-import { RAIL_DEFAULTS, type GuardRails } from '../../../src/core/rails/guard-rails.ts'
-import type { Lineage, Railed } from '../../../src/core/rails/railed.ts'
-import type { Caller } from '../../../src/service/caller.ts'
-import { approveSchedule, rejectSchedule } from '../../../src/service/rails/approve.ts'
-import { readLineage } from '../../../src/service/rails/lineage.ts'
-import { requireOwn } from '../../../src/service/rails/own.ts'
-import { createRetention } from '../../../src/features/retention/service.ts'
-import { retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
-import { findRuns } from '../../../src/service/runs-read.ts'
-import { changeSchedules } from '../../../src/service/schedules-bulk.ts'
-import { findSchedules } from '../../../src/service/schedules-find.ts'
 import {
-  changeSchedule,
+  type Restrictions,
+  type Lineage,
+  DEFAULT_RESTRICTIONS,
+  type RestrictedKey,
+} from '../../../src/domain/access/restrictions.ts'
+import type { Caller } from '../../../src/features/access/caller.ts'
+import { approveSchedule, rejectSchedule } from '../../../src/features/schedules/approve.ts'
+import { readLineage } from '../../../src/features/access/lineage.ts'
+import { requireOwn } from '../../../src/features/access/restrictions.ts'
+import { createRetention } from '../../../src/features/retention/service.ts'
+import { findRuns, retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
+import {
+  updateSchedule,
+  bulkUpdateSchedules,
   createSchedule,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
   getSchedule,
-} from '../../../src/service/schedules.ts'
-import { submitTask } from '../../../src/service/tasks.ts'
+} from '../../../src/features/schedules/service.ts'
+import { findSchedules } from '../../../src/features/schedules/find.ts'
+import { submitTask } from '../../../src/features/tasks/service.ts'
 import { insertAgents } from '../../../src/features/agents/store.ts'
 import { anAgent, ORG } from '../../platform/db/records.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -37,15 +40,15 @@ beforeAll(async () => {
 beforeEach(() => world.startOver('schedule', 'run', 'pending', 'occurrence', 'turn', 'rail_act'))
 afterAll(() => world.drop())
 
-const railed = (over: Partial<GuardRails> = {}, more: Partial<Railed> = {}): Caller => ({
+const railed = (over: Partial<Restrictions> = {}, more: Partial<RestrictedKey> = {}): Caller => ({
   ...{ orgId: ORG, principal: 'key_bot' },
-  railed: { rails: { ...RAIL_DEFAULTS, ...over }, owner: 'key_bot', attempt: null, ...more },
+  restricted: { restrictions: { ...DEFAULT_RESTRICTIONS, ...over }, owner: 'key_bot', attempt: null, ...more },
 })
 const bot = railed()
 const HOURLY: ScheduleInput = { every_seconds: 3600, payload: 'look' }
 const make = (input: ScheduleInput, by: Caller = bot) => createSchedule(world.ports, by, input)
 const change = (id: string, input: ScheduleInput, by: Caller = bot) =>
-  changeSchedule(world.ports, by, { id, change: input })
+  updateSchedule(world.ports, by, { id, change: input })
 const wake = (id: string, by: Caller = bot) => runScheduleNow(world.ports, by, { id, mode: 'force' })
 const at = (ms: number): string => formatInstant(later(world.now, ms))
 const rail = (name: string) => ({ code: 'GUARD_RAIL', details: { rail: name } })
@@ -63,7 +66,7 @@ async function refused(wish: () => Promise<unknown>, how: object): Promise<void>
 async function attempt(
   scheduleOf: string | null,
   lineage: Lineage | null,
-  over: Partial<GuardRails> = {},
+  over: Partial<Restrictions> = {},
 ): Promise<Caller> {
   await world.db.query(
     `insert into run (org_id, id, agent_id, executor_key, trigger, lane, created_at, schedule_id)
@@ -95,7 +98,7 @@ describe('what a key with guard rails makes', () => {
     await refused(() => deleteSchedule(world.ports, bot, { id: other.id }), { code: 'NOT_FOUND' })
     await refused(() => enableSchedule(world.ports, bot, { id: other.id }), { code: 'NOT_FOUND' })
     await refused(() => wake(other.id), { code: 'NOT_FOUND' })
-    const bulk = await changeSchedules(world.ports, bot, { action: 'disable', ids: [own.id, other.id] })
+    const bulk = await bulkUpdateSchedules(world.ports, bot, { action: 'disable', ids: [own.id, other.id] })
     expect(bulk).toMatchObject({ done: 1, refused: 1 })
     await wake(other.id, world.caller)
     const { run_id: ran = '' } = await wake(own.id)
@@ -111,7 +114,7 @@ describe('what a key with guard rails makes', () => {
     ])
     for (const kind of ['schedule', 'run'] as const)
       await expect(
-        requireOwn(world.ports, { orgId: ORG, railed: railedOf(bot) }, { kind, id: 'x' }),
+        requireOwn(world.ports, { orgId: ORG, restricted: railedOf(bot) }, { kind, id: 'x' }),
       ).rejects.toMatchObject({
         code: 'NOT_FOUND',
       })
@@ -194,7 +197,7 @@ describe('the minimum interval', () => {
   })
 })
 
-const railedOf = ({ railed: who }: Caller): Railed => {
+const railedOf = ({ restricted: who }: Caller): RestrictedKey => {
   if (who === undefined) throw new Error('no rails')
   return who
 }
@@ -206,7 +209,7 @@ describe('the end of what is made', () => {
   it('is filled in, and said, and cannot be put off', async () => {
     const own = await make(HOURLY, day)
     expect(own.ends_at).toBe(at(DAY_MS))
-    expect(own.notes?.join()).toMatch(/ends_at was filled in/)
+    expect(own.notes?.join()).toMatch(/ends_at was set to/)
     expect((await make({ ...HOURLY, ends_at: at(HOUR_MS) }, day)).notes).toBeUndefined()
     await refused(() => make({ ...HOURLY, ends_at: at(DAY_MS + 1_000) }, day), rail('max_lifetime_seconds'))
     await refused(() => make({ at: at(DAY_MS + 1_000) }, day), rail('max_lifetime_seconds'))

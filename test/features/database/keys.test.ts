@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { keyInput, type KeyInput } from '../../../src/contract/key.ts'
+import { keyInput, type KeyInput } from '../../../src/features/access/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { decideAccess, type Role } from '../../../src/domain/access/access.ts'
 import { principalId } from '../../../src/domain/ids.ts'
 import { DAY_MS, formatInstant, later } from '../../../src/domain/instant.ts'
-import { createAuthentication } from '../../../src/service/authentication.ts'
-import type { Giver } from '../../../src/service/caller.ts'
+import { createAuthentication } from '../../../src/features/access/authentication.ts'
+import type { Grantor } from '../../../src/features/access/caller.ts'
 import {
   createKey,
   findKeys,
@@ -25,11 +25,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.drop())
 
-const giver = (role: Role, scopes: readonly string[] | null = null): Giver => ({
+const giver = (role: Role, scopes: readonly string[] | null = null): Grantor => ({
   orgId: ORG,
   principal: { id: principalId('key_1'), role, scopes },
 })
-const create = async (input: KeyInput, by: Giver = giver('owner')) =>
+const create = async (input: KeyInput, by: Grantor = giver('owner')) =>
   createKey(world.ports, by, schemaReader(keyInput)(input))
 const textOf = (made: { readonly key: string | null }): string => made.key ?? ''
 
@@ -170,9 +170,9 @@ describe('authentication', () => {
     expect(await node.authenticate(textOf(made))).toMatchObject({ id: made.id, revokedAt: null })
     expect(asked).toBe(1)
     await revokeKey(world.ports, giver('owner'), made.id)
-    node.hear([['run.changed', 'run_1', {}]])
+    node.onEvents([['run.changed', 'run_1', {}]])
     expect(await node.authenticate(textOf(made))).toMatchObject({ revokedAt: null })
-    node.hear([['key.changed', made.id, { change: 'revoked' }]])
+    node.onEvents([['key.changed', made.id, { change: 'revoked' }]])
     expect(await node.authenticate(textOf(made))).toMatchObject({ revokedAt: world.now })
     expect(asked).toBe(2)
   })

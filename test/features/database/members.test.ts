@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { memberInput, type MemberInput } from '../../../src/contract/member.ts'
+import { memberInput, type MemberInput } from '../../../src/features/access/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { OPERATOR_ORG, type Role } from '../../../src/domain/access/access.ts'
 import { principalId, type OrgId } from '../../../src/domain/ids.ts'
 import { DAY_MS, formatInstant, HOUR_MS, later, MINUTE_MS } from '../../../src/domain/instant.ts'
-import { createAuthentication } from '../../../src/service/authentication.ts'
+import { createAuthentication } from '../../../src/features/access/authentication.ts'
 import { listAudit } from '../../../src/features/audit/service.ts'
-import type { Giver } from '../../../src/service/caller.ts'
+import type { Grantor } from '../../../src/features/access/caller.ts'
 import {
   csrfTokenOf,
   findConsoleSession,
@@ -14,9 +14,15 @@ import {
   signOut,
   viewConsoleSession,
 } from '../../../src/features/access/console-sessions.ts'
-import { changeMember, createMember, findMembers, getMember, removeMember } from '../../../src/service/members.ts'
+import {
+  updateMember,
+  createMember,
+  findMembers,
+  getMember,
+  deleteMember,
+} from '../../../src/features/access/members.ts'
 import { createRetention } from '../../../src/features/retention/service.ts'
-import { createSignInLink, createStartLink, signIn } from '../../../src/service/sign-in.ts'
+import { createSignInLink, createStartLink, signIn } from '../../../src/features/access/sign-in.ts'
 import { ensureOrg } from '../../../src/features/access/orgs-store.ts'
 import { ORG, OTHER_ORG } from '../../platform/db/records.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -28,11 +34,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.drop())
 
-const giver = (role: Role = 'owner', over: { readonly id?: string; readonly orgId?: OrgId } = {}): Giver => ({
+const giver = (role: Role = 'owner', over: { readonly id?: string; readonly orgId?: OrgId } = {}): Grantor => ({
   orgId: over.orgId ?? ORG,
   principal: { id: principalId(over.id ?? 'key_1'), role, scopes: null },
 })
-const create = async (input: MemberInput, by: Giver = giver()) =>
+const create = async (input: MemberInput, by: Grantor = giver()) =>
   createMember(world.ports, by, schemaReader(memberInput)(input))
 const enter = async (id: string) => (await signIn(world.ports, (await linkFor(id)).token)).cookie
 const linkFor = (id: string) => createSignInLink(world.ports, giver(), { member_id: id })
@@ -47,7 +53,7 @@ describe('members', () => {
     const first = await findMembers(world.ports, world.caller, { limit: 1 })
     const rest = await findMembers(world.ports, world.caller, { cursor: first.next_cursor ?? '' })
     expect(new Set([...first.items, ...rest.items].map(({ id }) => id))).toEqual(new Set([ann.id, bob.id]))
-    const changed = await changeMember(world.ports, giver(), { id: bob.id, change: { email: 'bob@example.org' } })
+    const changed = await updateMember(world.ports, giver(), { id: bob.id, change: { email: 'bob@example.org' } })
     expect(changed).toEqual({ ...bob, email: 'bob@example.org' })
     expect(await getMember(world.ports, world.caller, bob.id)).toEqual(changed)
     const { items } = await listAudit(world.ports, world.caller, { object_kind: 'member' })
@@ -62,7 +68,7 @@ describe('members', () => {
     await expect(create({ name: 'X', email: 'ANN@EXAMPLE.ORG' })).rejects.toMatchObject({ code: 'CONFLICT' })
     const [bob] = (await findMembers(world.ports, world.caller)).items.filter(({ name }) => name === 'Bob')
     const change = { email: 'ann@example.org' }
-    await expect(changeMember(world.ports, giver(), { id: bob?.id ?? '', change })).rejects.toMatchObject({
+    await expect(updateMember(world.ports, giver(), { id: bob?.id ?? '', change })).rejects.toMatchObject({
       code: 'CONFLICT',
     })
     await create({ name: 'Ann', email: 'ann@example.org' }, giver('owner', { orgId: OTHER_ORG }))
@@ -84,8 +90,8 @@ describe('members', () => {
     const stranger = giver('owner', { orgId: OTHER_ORG })
     const missing = { code: 'NOT_FOUND' }
     await expect(getMember(world.ports, world.stranger, id)).rejects.toMatchObject(missing)
-    await expect(changeMember(world.ports, stranger, { id, change: { name: 'x' } })).rejects.toMatchObject(missing)
-    await expect(removeMember(world.ports, stranger, id)).rejects.toMatchObject(missing)
+    await expect(updateMember(world.ports, stranger, { id, change: { name: 'x' } })).rejects.toMatchObject(missing)
+    await expect(deleteMember(world.ports, stranger, id)).rejects.toMatchObject(missing)
     await expect(createSignInLink(world.ports, stranger, { member_id: id })).rejects.toMatchObject(missing)
   })
 
@@ -95,19 +101,19 @@ describe('members', () => {
     const forbidden = { code: 'FORBIDDEN' }
     await expect(create({ name: 'X', role: 'owner' }, giver('admin'))).rejects.toMatchObject(forbidden)
     const change = { role: 'viewer' } as const
-    await expect(changeMember(world.ports, giver('admin'), { id, change })).rejects.toMatchObject(forbidden)
-    await expect(removeMember(world.ports, giver('admin'), id)).rejects.toMatchObject(forbidden)
+    await expect(updateMember(world.ports, giver('admin'), { id, change })).rejects.toMatchObject(forbidden)
+    await expect(deleteMember(world.ports, giver('admin'), id)).rejects.toMatchObject(forbidden)
     await expect(createSignInLink(world.ports, giver('admin'), { member_id: id })).rejects.toMatchObject(forbidden)
   })
 
   it('leave an owner behind', async () => {
     const ann = (await findMembers(world.ports, world.caller)).items.find(({ name }) => name === 'Ann')
     const id = ann?.id ?? ''
-    await expect(removeMember(world.ports, giver(), id)).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(deleteMember(world.ports, giver(), id)).rejects.toMatchObject({ code: 'CONFLICT' })
     const change = { role: 'admin' } as const
-    await expect(changeMember(world.ports, giver(), { id, change })).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(updateMember(world.ports, giver(), { id, change })).rejects.toMatchObject({ code: 'CONFLICT' })
     const eve = await create({ name: 'Eve', role: 'owner' })
-    await removeMember(world.ports, giver(), eve.id)
+    await deleteMember(world.ports, giver(), eve.id)
     await expect(getMember(world.ports, world.caller, eve.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
@@ -217,11 +223,11 @@ describe('a console session', () => {
     const cookie = await enter(lea.id)
     const node = createAuthentication(world.ports)
     expect((await node.consoleSession(cookie))?.principal.role).toBe('viewer')
-    await changeMember(world.ports, giver(), { id: lea.id, change: { role: 'admin' } })
-    node.hear([['member.changed', lea.id, {}]])
+    await updateMember(world.ports, giver(), { id: lea.id, change: { role: 'admin' } })
+    node.onEvents([['member.changed', lea.id, {}]])
     expect((await node.consoleSession(cookie))?.principal.role).toBe('admin')
-    await removeMember(world.ports, giver(), lea.id)
-    node.hear([['member.changed', lea.id, {}]])
+    await deleteMember(world.ports, giver(), lea.id)
+    node.onEvents([['member.changed', lea.id, {}]])
     expect(await node.consoleSession(cookie)).toBeNull()
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { orgInput, type OrgInput } from '../../../src/contract/org.ts'
+import { orgInput, type OrgInput } from '../../../src/features/access/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { OPERATOR_ORG, type Principal } from '../../../src/domain/access/access.ts'
 import { agentId, laneName, orgId, principalId, runId, type OrgId } from '../../../src/domain/ids.ts'
@@ -7,19 +7,18 @@ import { DAY_MS, formatInstant, HOUR_MS } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
 import { listAudit, verifyAudit } from '../../../src/features/audit/service.ts'
 import { findConsoleSession } from '../../../src/features/access/console-sessions.ts'
-import { dailyRuns } from '../../../src/service/desk/daily-runs.ts'
-import type { Desk } from '../../../src/service/desk/desk.ts'
-import { makeRun, type NewRun } from '../../../src/service/desk/runs.ts'
+import { runsOfDay } from '../../../src/engine/commands/daily-runs.ts'
+import type { OrgState } from '../../../src/engine/org-state/org-state.ts'
+import { createRun, type NewRunFields } from '../../../src/engine/commands/runs.ts'
 import { createKey, findPrincipal } from '../../../src/features/access/keys.ts'
-import { createMember } from '../../../src/service/members.ts'
-import { sendMessage } from '../../../src/service/messages.ts'
-import { changeOrg, createOrg, findOrgs, getOrg, removeOrg } from '../../../src/features/access/orgs.ts'
+import { createMember } from '../../../src/features/access/members.ts'
+import { sendMessage } from '../../../src/features/sessions/service.ts'
+import { updateOrg, createOrg, findOrgs, getOrg, deleteOrg } from '../../../src/features/access/orgs.ts'
 import { createRetention } from '../../../src/features/retention/service.ts'
-import { cancelRunById, retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
-import { createSchedule, disableSchedule } from '../../../src/service/schedules.ts'
-import { createSignInLink, signIn } from '../../../src/service/sign-in.ts'
-import { submitBatch } from '../../../src/service/task-batch.ts'
-import { submitTask } from '../../../src/service/tasks.ts'
+import { cancelRunById, retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
+import { createSchedule, disableSchedule } from '../../../src/features/schedules/service.ts'
+import { createSignInLink, signIn } from '../../../src/features/access/sign-in.ts'
+import { submitBatch, submitTask } from '../../../src/features/tasks/service.ts'
 import { ensureAgents } from '../../../src/features/access/first-start.ts'
 import { ensureOrg } from '../../../src/features/access/orgs-store.ts'
 import { ORG } from '../../platform/db/records.ts'
@@ -39,8 +38,8 @@ afterAll(() => world.drop())
 
 const live = { stateOf: () => undefined, positionOf: () => null, explain: () => null }
 const create = async (input: OrgInput) => createOrg(world.ports, operator, schemaReader(orgInput)(input))
-const change = (id: string, patch: Parameters<typeof changeOrg>[2]['change']) =>
-  changeOrg(world.ports, operator, { id, change: patch })
+const change = (id: string, patch: Parameters<typeof updateOrg>[2]['change']) =>
+  updateOrg(world.ports, operator, { id, change: patch })
 const owner = (of: OrgId) => ({
   orgId: of,
   principal: { id: principalId('key_operator'), role: 'owner', scopes: null } satisfies Pick<
@@ -54,7 +53,7 @@ const message = (of: OrgId, text = 'hi') =>
     { orgId: of, principal: null, live, defaultAgent: () => null },
     { key: 'agent:echo:s', input: { text } },
   )
-const aRun = (id: string): NewRun => ({
+const aRun = (id: string): NewRunFields => ({
   ...{ id: runId(id), agentId: agentId('a'), executorKey: 'x', jobRunId: id, lane: laneName('main') },
   ...{ trigger: 'message', state: 'queued', decision: because('accepted', 'test'), payload: null },
 })
@@ -97,7 +96,7 @@ describe('orgs', () => {
     })
     await expect(change('nowhere', { name: 'x' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(getOrg(world.ports, 'nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await expect(removeOrg(world.ports, operator, 'nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(deleteOrg(world.ports, operator, 'nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
   it('come in pages', async () => {
@@ -162,7 +161,7 @@ describe('the limits of an org', () => {
         { caller: { orgId: day, principal: null }, live },
         { tasks: [{ agentId: 'a', action: 'x' }] },
       ),
-    ).toMatchObject([{ state: 'rejected', error: 'no more runs today' }])
+    ).toMatchObject([{ state: 'rejected', error: 'the daily run limit is reached' }])
     await expect(runScheduleNow(ports, caller, { id, mode: 'force' })).rejects.toMatchObject({ code: over.code })
     expect(await runScheduleNow(ports, caller, { id, mode: 'due' })).toMatchObject({ ran: false })
     await cancelRunById(ports, caller, first)
@@ -175,13 +174,13 @@ describe('the limits of an org', () => {
   it('are counted by nodes that remember, whoever made the runs', async () => {
     await change(ORG, { runs_per_day: 1_000 })
     const node = await openNode(world)
-    const look = { orgId: ORG, apply: (desk: Desk) => dailyRuns(desk)?.made }
+    const look = { orgId: ORG, apply: (desk: OrgState) => runsOfDay(desk)?.created }
     const [before] = await node.turn(look)
     await submitTask(world.ports, { caller: { orgId: ORG, principal: null }, live }, { agentId: 'a', action: 'x' })
     expect(await node.turn(look)).toEqual([Number(before) + 1])
-    const two = (desk: Desk) => {
-      for (const id of ['run_x', 'run_y']) makeRun(desk, aRun(id))
-      return dailyRuns(desk)?.made
+    const two = (desk: OrgState) => {
+      for (const id of ['run_x', 'run_y']) createRun(desk, aRun(id))
+      return runsOfDay(desk)?.created
     }
     expect(await node.turn({ orgId: ORG, apply: two })).toEqual([Number(before) + 3])
     const counted = `select used from usage where org_id = '${ORG}' and budget_id = 'runs_per_day'
@@ -189,7 +188,7 @@ describe('the limits of an org', () => {
     expect(await world.rows(counted)).toEqual([{ used: Number(before) + 3 }])
     await change(ORG, { runs_per_day: 2_000 })
     expect(await node.turn(look)).toEqual([Number(before) + 3])
-    expect(node.memory.desk.daily?.limit).toBe(2_000)
+    expect(node.memory.state.daily?.limit).toBe(2_000)
     world.pass(DAY_MS)
     expect(await node.turn(look)).toEqual([0])
     await change(ORG, { runs_per_day: null })
@@ -232,23 +231,23 @@ describe('deleting an org', () => {
     await create({ id: 'busy', name: 'Busy' })
     const caller = { orgId: of, principal: null }
     const { id } = await createSchedule(world.ports, caller, { every_seconds: 60 })
-    await expect(removeOrg(world.ports, operator, 'busy')).rejects.toMatchObject({
+    await expect(deleteOrg(world.ports, operator, 'busy')).rejects.toMatchObject({
       ...{ code: 'CONFLICT', details: { active_schedules: 1 } },
       message: expect.stringContaining('disable or delete them') as string,
     })
     await disableSchedule(world.ports, caller, { id })
     const run = await runOf(message(of))
-    await expect(removeOrg(world.ports, operator, 'busy')).rejects.toMatchObject({
+    await expect(deleteOrg(world.ports, operator, 'busy')).rejects.toMatchObject({
       ...{ code: 'CONFLICT', details: { pending_runs: 1 } },
       message: expect.stringContaining('cancel them') as string,
     })
     expect(await getOrg(world.ports, 'busy')).toMatchObject({ name: 'Busy' })
     await cancelRunById(world.ports, caller, run)
-    await removeOrg(world.ports, operator, 'busy')
+    await deleteOrg(world.ports, operator, 'busy')
   })
 
   it('is refused for the org that operates the deployment', async () => {
-    await expect(removeOrg(world.ports, operator, OPERATOR_ORG)).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(deleteOrg(world.ports, operator, OPERATOR_ORG)).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
   it('ends everything about it at once, and takes its rows away in steps', async () => {
@@ -261,7 +260,7 @@ describe('deleting an org', () => {
     const unused = await createSignInLink(world.ports, owner(of), { member_id: member.id })
     for (let made = 0; made < 5; made += 1)
       await cancelRunById(world.ports, { orgId: of, principal: null }, await runOf(message(of)))
-    await removeOrg(world.ports, operator, 'gone')
+    await deleteOrg(world.ports, operator, 'gone')
     expect(await findPrincipal(world.ports, key ?? '')).toBeNull()
     expect(await findConsoleSession(world.ports, cookie)).toBeNull()
     await expect(signIn(world.ports, unused.token)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
@@ -292,7 +291,7 @@ describe('deleting an org', () => {
   it('waits for what slipped in at the last moment', async () => {
     const of = orgId('late')
     await create({ id: 'late', name: 'Late' })
-    await removeOrg(world.ports, operator, 'late')
+    await deleteOrg(world.ports, operator, 'late')
     const run = await runOf(message(of))
     world.pass(DAY_MS)
     await createRetention(world.ports).pass()

@@ -1,13 +1,13 @@
-import { jsonOf, type OutMessage, type TryOutcome } from '../../../src/domain/delivery/message.ts'
+import { bodyJson, type OutgoingMessage, type TryOutcome } from '../../../src/domain/delivery/message.ts'
 import { agentId, attemptId, runId, type RunId } from '../../../src/domain/ids.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
-import type { Outcome } from '../../../src/domain/run/outcome.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
-import { takeReport } from '../../../src/service/desk/settle.ts'
+import type { AttemptOutcome } from '../../../src/domain/run/outcome.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
+import { applyReport } from '../../../src/engine/commands/settle.ts'
 import { claimDue, type ClaimedDelivery } from '../../../src/features/deliveries/outbox.ts'
-import { writeMessage, type Written } from '../../../src/features/deliveries/message.ts'
-import { recordWork, type Recorded, type Tried } from '../../../src/features/deliveries/record.ts'
-import { taskAgentFor } from '../../../src/service/turn/turn.ts'
+import { renderMessage, type RenderedMessage } from '../../../src/features/deliveries/message.ts'
+import { recordTriesCommand, type RecordedTry, type FinishedTry } from '../../../src/features/deliveries/record.ts'
+import { ensureTaskAgent } from '../../../src/engine/transaction/transaction.ts'
 import { ORG } from '../../platform/db/records.ts'
 import type { ServiceWorld } from './world.ts'
 
@@ -21,7 +21,7 @@ export const aTask = (
     orgId: ORG,
     needs: { agents: [agentId('writer')] },
     apply: (desk) => {
-      taskAgentFor({ desk }, agentId('writer'))
+      ensureTaskAgent({ state: desk }, agentId('writer'))
       const content = {
         agentId: 'writer',
         action: 'click',
@@ -50,7 +50,7 @@ let attempts = 0
 export const end = (
   world: ServiceWorld,
   id: string,
-  said: { readonly outcome?: Outcome; readonly output?: unknown; readonly uncut?: unknown } = {},
+  said: { readonly outcome?: AttemptOutcome; readonly output?: unknown; readonly uncut?: unknown } = {},
 ): Promise<void> =>
   world.take({
     orgId: ORG,
@@ -63,7 +63,7 @@ export const end = (
       run.startedAt = desk.now
       desk.changes.changed.add(run)
       const { outcome = { kind: 'succeeded' }, output = null, uncut = output } = said
-      takeReport(desk, run, { attemptId: run.attemptId, outcome, output, uncut })
+      applyReport(desk, run, { attemptId: run.attemptId, outcome, output, fullOutput: uncut })
     },
   })
 
@@ -83,10 +83,10 @@ export async function claim(
 export async function messageOf(
   world: ServiceWorld,
   delivery: ClaimedDelivery,
-): Promise<OutMessage & { readonly body: string }> {
-  const written: Written = await writeMessage(world.ports, delivery, world.now)
+): Promise<OutgoingMessage & { readonly body: string }> {
+  const written: RenderedMessage = await renderMessage(world.ports, delivery, world.now)
   if (written.kind !== 'send') throw new Error(written.kind)
-  return { ...written.message, body: jsonOf(written.message.body) }
+  return { ...written.message, body: bodyJson(written.message.body) }
 }
 
 export const FAILED: TryOutcome = { ok: false, statusCode: 500, error: 'http', message: 'answered 500' }
@@ -101,13 +101,13 @@ export const record = (
     readonly outcome: TryOutcome
     readonly body?: string | null
   }[],
-): Promise<readonly Recorded[]> => {
-  const rows = tried.map(({ body = null, ...one }): Tried => ({
+): Promise<readonly RecordedTry[]> => {
+  const rows = tried.map(({ body = null, ...one }): FinishedTry => ({
     ...one,
     body,
     orgId: ORG,
     startedAt: world.now,
     finishedAt: world.now,
   }))
-  return world.take(recordWork({ newId: world.ports.newId, random: () => 0.5, nodeId: 'nod_1' }, ORG, rows))
+  return world.take(recordTriesCommand({ newId: world.ports.newId, random: () => 0.5, nodeId: 'nod_1' }, ORG, rows))
 }

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { scheduleId } from '../../../src/domain/ids.ts'
 import { HOUR_MS, later, MINUTE_MS } from '../../../src/domain/instant.ts'
-import { findAlerts } from '../../../src/service/alerts.ts'
+import { findAlerts } from '../../../src/features/alerts/service.ts'
 import { findDeliveries, getDelivery, retryDelivery } from '../../../src/features/deliveries/service.ts'
 import { createRetention } from '../../../src/features/retention/service.ts'
-import { cancelRunById, retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
-import { getRunDetail } from '../../../src/service/runs-read.ts'
-import { createSchedule, getSchedule } from '../../../src/service/schedules.ts'
+import { cancelRunById, getRunDetail, retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
+import { createSchedule, getSchedule } from '../../../src/features/schedules/service.ts'
 import {
-  changeTarget,
+  updateTarget,
   createTarget,
   enableTarget,
   getTarget,
-  removeTarget,
-} from '../../../src/service/target/targets.ts'
+  deleteTarget,
+} from '../../../src/features/targets/service.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { ARRIVED, aTask, claim, end, FAILED, messageOf, record } from './outbox-stage.ts'
@@ -286,12 +285,12 @@ describe('a target that fails', () => {
     const { id } = await newTarget()
     await end(world, await aRunFor(id))
     const [delivery] = await claim(world)
-    await changeTarget(world.ports, world.caller, { id, change: { enabled: false } })
+    await updateTarget(world.ports, world.caller, { id, change: { enabled: false } })
     expect(await statuses()).toEqual(['held'])
     await record(world, [{ ...(delivery ?? expect.fail()), outcome: FAILED }])
     expect(await statuses()).toEqual(['held'])
     expect(await findAlerts(world.ports, world.caller)).toMatchObject({ items: [] })
-    await changeTarget(world.ports, world.caller, { id, change: { enabled: true } })
+    await updateTarget(world.ports, world.caller, { id, change: { enabled: true } })
     const [again] = await claim(world)
     await record(world, [{ ...(again ?? expect.fail()), outcome: ARRIVED }])
     expect(await getDelivery(world.ports, world.caller, await onlyDelivery())).toMatchObject({
@@ -302,10 +301,10 @@ describe('a target that fails', () => {
   it('cannot be deleted while schedules deliver to it, and takes what was on its way with it', async () => {
     const { id } = await newTarget()
     await end(world, await aRunFor(id))
-    await expect(removeTarget(world.ports, world.caller, { id })).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(deleteTarget(world.ports, world.caller, { id })).rejects.toMatchObject({ code: 'CONFLICT' })
     const late = await aRunFor(id)
     await world.db.query('delete from schedule')
-    await removeTarget(world.ports, world.caller, { id })
+    await deleteTarget(world.ports, world.caller, { id })
     await end(world, late)
     expect(await statuses()).toEqual(['failed', 'failed'])
     const delivery = await getDelivery(

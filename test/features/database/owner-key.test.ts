@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_ORG } from '../../../src/domain/access/access.ts'
 import { verifyAudit } from '../../../src/features/audit/service.ts'
 import { findPrincipal, hasPersonalKey, revokeKey } from '../../../src/features/access/keys.ts'
-import { ensureOwnerKey, type OwnerKeyPlace } from '../../../src/service/owner-key.ts'
-import { DEFAULT_SCHEMA } from '../../../src/store/identifier.ts'
+import { ensureOwnerKey, type OwnerKeyOptions } from '../../../src/features/access/first-key.ts'
+import { DEFAULT_SCHEMA } from '../../../src/platform/db/database.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -21,11 +21,11 @@ beforeEach(async () => {
 })
 afterAll(() => world.drop())
 
-const place = (over: Partial<OwnerKeyPlace> = {}): OwnerKeyPlace => ({
+const place = (over: Partial<OwnerKeyOptions> = {}): OwnerKeyOptions => ({
   ...{ file: path.join(directory, 'data', 'owner.key'), schema: DEFAULT_SCHEMA, environment: null, alone: true },
   ...over,
 })
-const ensure = (over: Partial<OwnerKeyPlace> = {}) => ensureOwnerKey(world.ports, place(over))
+const ensure = (over: Partial<OwnerKeyOptions> = {}) => ensureOwnerKey(world.ports, place(over))
 const textIn = (file = place().file): string => readFileSync(file, 'utf8').trim()
 const owner = { orgId: OPERATOR_ORG, role: 'owner', scopes: null, revokedAt: null }
 

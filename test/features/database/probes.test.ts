@@ -2,21 +2,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ProbeInput } from '../../../src/features/probes/schema.ts'
 import { scheduleId } from '../../../src/domain/ids.ts'
 import { DAY_MS, later, MINUTE_MS } from '../../../src/domain/instant.ts'
-import type { Look } from '../../../src/core/probe/asked.ts'
-import type { Sight } from '../../../src/core/probe/verdict.ts'
-import type { Outcome } from '../../../src/domain/run/outcome.ts'
-import { changeAgent } from '../../../src/service/agents.ts'
-import type { Ports } from '../../../src/service/ports.ts'
-import { alsoRecording, gate, isApplied, type Ended } from '../../../src/service/probe/gate.ts'
-import { tryProbe } from '../../../src/service/probe/try.ts'
+import type { ProbeRunner, ProbeResult } from '../../../src/domain/probe/verdict.ts'
+import type { AttemptOutcome } from '../../../src/domain/run/outcome.ts'
+import { updateAgent } from '../../../src/features/agents/service.ts'
+import type { Ports } from '../../../src/engine/ports.ts'
+import { withProbeRecord, probeBeforeRun, isApplied, type ProbeEnding } from '../../../src/features/probes/gate.ts'
+import { tryProbe } from '../../../src/features/probes/service.ts'
 import { createProvider, getProvider } from '../../../src/features/providers/service.ts'
-import { runScheduleNow } from '../../../src/service/run-actions.ts'
-import { getRunDetail } from '../../../src/service/runs-read.ts'
-import { changeSchedule, createSchedule, getSchedule } from '../../../src/service/schedules.ts'
-import { createTarget } from '../../../src/service/target/targets.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
-import type { Claim } from '../../../src/service/turn/claim.ts'
-import { fireWork, recoverWork, reportWork } from '../../../src/service/turn/works.ts'
+import { getRunDetail, runScheduleNow } from '../../../src/features/runs/service.ts'
+import { updateSchedule, createSchedule, getSchedule } from '../../../src/features/schedules/service.ts'
+import { createTarget } from '../../../src/features/targets/service.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
+import type { Claim } from '../../../src/engine/transaction/claim.ts'
+import { fireCommand, recoverCommand, reportCommand } from '../../../src/engine/commands/engine-commands.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { openNode, type TestNode } from './node.ts'
@@ -25,16 +23,16 @@ import { createServiceWorld, type ServiceWorld } from './world.ts'
 let world: ServiceWorld
 let ports: Ports
 /** What the outside shows at the moment, and how often it was looked at. */
-const outside = { sight: { kind: 'nothing', how: 'it answered 204' } as Sight, looks: 0 }
-const seeing = (value: unknown): Sight => ({ kind: 'seen', value, how: 'it answered 200', mark: null })
+const outside = { sight: { kind: 'nothing', how: 'it answered 204' } as ProbeResult, looks: 0 }
+const seeing = (value: unknown): ProbeResult => ({ kind: 'seen', value, how: 'it answered 200', mark: null })
 
 beforeAll(async () => {
   world = await createServiceWorld()
-  const look: Look = () => {
+  const look: ProbeRunner = () => {
     outside.looks += 1
     return Promise.resolve(outside.sight)
   }
-  ports = { ...world.ports, look }
+  ports = { ...world.ports, runProbe: look }
 })
 beforeEach(async () => {
   outside.looks = 0
@@ -57,7 +55,7 @@ async function schedule(probe: ProbeInput, more: object = {}): Promise<string> {
 /** The next moment of the schedule comes, and the node claims its run. */
 async function fireOn(node: TestNode, id: string): Promise<Claim> {
   world.now = later(world.now, MINUTE_MS)
-  await node.turn(fireWork(ORG, [scheduleId(id)]) as Work<unknown>)
+  await node.turn(fireCommand(ORG, [scheduleId(id)]) as Command<unknown>)
   return taken(node)
 }
 
@@ -68,22 +66,22 @@ function taken(node: TestNode): Claim {
 }
 
 /** What whoever performs a claim does first. */
-function ask({ run, attemptId, probe }: Claim): Promise<Ended | null> {
+function ask({ run, attemptId, probe }: Claim): Promise<ProbeEnding | null> {
   if (probe === null) throw new Error('the claim carries no probe')
   const about = { orgId: ORG, runId: run.id, attemptId, scheduleId: run.scheduleId, session: run.sessionKey }
-  return gate(ports, { ...probe, ...about }, new AbortController().signal)
+  return probeBeforeRun(ports, { ...probe, ...about }, new AbortController().signal)
 }
 
 async function report(
   node: TestNode,
   { run, attemptId }: Claim,
-  ended: Ended | null,
-  outcome?: Outcome,
+  ended: ProbeEnding | null,
+  outcome?: AttemptOutcome,
 ): Promise<void> {
   const said = { attemptId, outcome: ended?.outcome ?? outcome ?? ({ kind: 'succeeded' } as const) }
-  const work = reportWork(ORG, run.id, said)
-  const kept = ended === null ? work : alsoRecording(work, { runId: run.id, probe: ended.probe }, isApplied)
-  await node.turn(kept as Work<unknown>)
+  const work = reportCommand(ORG, run.id, said)
+  const kept = ended === null ? work : withProbeRecord(work, { runId: run.id, probe: ended.probe }, isApplied)
+  await node.turn(kept as Command<unknown>)
 }
 
 const countsOf = async (id: string) => (await getSchedule(ports, world.caller, id)).probe_counts
@@ -136,7 +134,7 @@ describe('a probe', () => {
     const late = await ask(lost)
     const dead = new Map([[lost.run.nodeId ?? '', world.now]])
     await other.turn()
-    await other.turn(recoverWork(ORG, dead, () => other.memory) as Work<unknown>)
+    await other.turn(recoverCommand(ORG, dead, () => other.memory) as Command<unknown>)
     world.now = later(world.now, 2_000)
     await other.turn()
     const again = taken(other)
@@ -159,7 +157,7 @@ describe('a probe', () => {
     const ended = await ask(claim)
     expect(ended).toMatchObject({
       outcome: { kind: 'failed', errorCode: 'probe_failed' },
-      errorMessage: 'GET https://a.example/open could not be asked: it answered 500',
+      errorMessage: 'Probe failed (GET https://a.example/open): it answered 500',
     })
     await report(node, claim, ended)
     world.now = later(world.now, 2_000)
@@ -172,7 +170,7 @@ describe('a probe', () => {
   it('that looks for changes forgets nothing until the run that it woke has succeeded', async () => {
     const id = await schedule({ ...HTTP, changed: '/v' }, { retry_policy: { max_retries: 0 } })
     const node = await openNode(world)
-    const once = async (v: number, ends: Outcome['kind'] = 'succeeded'): Promise<string> => {
+    const once = async (v: number, ends: AttemptOutcome['kind'] = 'succeeded'): Promise<string> => {
       outside.sight = seeing({ v, at: world.now })
       const claim = await fireOn(node, id)
       const ended = await ask(claim)
@@ -190,7 +188,7 @@ describe('a probe', () => {
     const when = { path: '/last_run/reason', op: '!=', value: 'not_retryable' }
     const id = await schedule({ kind: 'state', when }, { retry_policy: { max_retries: 0 } })
     const node = await openNode(world)
-    const once = async (outcome: Outcome): Promise<string> => {
+    const once = async (outcome: AttemptOutcome): Promise<string> => {
       const claim = await fireOn(node, id)
       const ended = await ask(claim)
       await report(node, claim, ended, outcome)
@@ -207,7 +205,7 @@ describe('a probe', () => {
     await createProvider({ ...ports, work: { workOf: () => null } }, world.caller, {
       ...{ name: 'model', requests_per_minute: 5 },
     })
-    await changeAgent(ports, world.caller, { id: 'writer', change: { provider: 'model' } })
+    await updateAgent(ports, world.caller, { id: 'writer', change: { provider: 'model' } })
     const left = async () =>
       (await getProvider({ ...ports, work: { workOf: () => null } }, world.caller, 'model')).requests_left
     const id = await schedule(HTTP)
@@ -231,8 +229,8 @@ describe('a probe', () => {
     await runScheduleNow(ports, world.caller, { id, mode: 'due' })
     await node.turn()
     expect(taken(node).probe).toEqual({ given: HTTP, subject: id })
-    await changeSchedule(ports, world.caller, { id, change: { name: 'other' } })
+    await updateSchedule(ports, world.caller, { id, change: { name: 'other' } })
     expect((await getSchedule(ports, world.caller, id)).probe).toEqual(HTTP)
-    expect((await changeSchedule(ports, world.caller, { id, change: { probe: null } })).probe).toBeNull()
+    expect((await updateSchedule(ports, world.caller, { id, change: { probe: null } })).probe).toBeNull()
   })
 })

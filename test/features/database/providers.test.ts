@@ -3,19 +3,19 @@ import { providerInput, type ProviderInput } from '../../../src/features/provide
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { agentId, laneName, runId } from '../../../src/domain/ids.ts'
 import { later, MINUTE_MS } from '../../../src/domain/instant.ts'
-import { outcomeOfHttpStatus, type Outcome } from '../../../src/domain/run/outcome.ts'
-import { changeAgent, createAgent } from '../../../src/service/agents.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
+import { outcomeOfHttpStatus, type AttemptOutcome } from '../../../src/domain/run/outcome.ts'
+import { updateAgent, createAgent } from '../../../src/features/agents/service.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
 import {
-  changeProvider,
+  updateProvider,
   createProvider,
   findProviderPage,
   getProvider,
-  removeProvider,
+  deleteProvider,
   type ProviderPorts,
 } from '../../../src/features/providers/service.ts'
-import { reportWork } from '../../../src/service/turn/works.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
+import { reportCommand } from '../../../src/engine/commands/engine-commands.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { aTask } from '../../engine/commands/cabinet.ts'
@@ -41,10 +41,10 @@ const get = () => getProvider(ports, world.caller, 'model')
 async function provide(quotas: Omit<ProviderInput, 'name'>): Promise<void> {
   await createProvider(ports, world.caller, { name: 'model', ...quotas })
   for (const id of ['writer', 'reader'])
-    await changeAgent(world.ports, world.caller, { id, change: { provider: 'model' } })
+    await updateAgent(world.ports, world.caller, { id, change: { provider: 'model' } })
 }
 
-const taskFor = (agent: string, name: string, params: object = {}): Work<unknown> => ({
+const taskFor = (agent: string, name: string, params: object = {}): Command<unknown> => ({
   orgId: ORG,
   needs: { agents: [agentId(agent)] },
   apply: (desk) => {
@@ -60,16 +60,16 @@ const NOBODY = {
 }
 
 /** Everything in flight reports the same. */
-const saying = (node: TestNode, outcome: Outcome, usage?: object): readonly Work<unknown>[] =>
-  [...node.memory.desk.runs.values()].flatMap(({ id, attemptId }) =>
-    attemptId === null ? [] : [reportWork(ORG, id, { attemptId, outcome, usage }) as Work<unknown>],
+const saying = (node: TestNode, outcome: AttemptOutcome, usage?: object): readonly Command<unknown>[] =>
+  [...node.memory.state.runs.values()].flatMap(({ id, attemptId }) =>
+    attemptId === null ? [] : [reportCommand(ORG, id, { attemptId, outcome, usage }) as Command<unknown>],
   )
 
 const whyOf = (node: TestNode, action: string): unknown => {
-  const run = [...node.memory.desk.runs.values()].find(
+  const run = [...node.memory.state.runs.values()].find(
     ({ payload }) => (payload as { readonly action?: string } | null)?.action === action,
   )
-  return node.memory.lineUp.explain(run?.id ?? runId(''), {
+  return node.memory.readyQueue.explain(run?.id ?? runId(''), {
     ...{ now: world.now, lane: { name: laneName('task'), size: 9, held: 0 } },
     ...{ catchup: { inFlight: 0, limit: 1 }, executable: true },
   })
@@ -87,7 +87,7 @@ describe('requests that agents share', () => {
     expect(two.started).toEqual([])
     const startedIn = new Map<number, number>()
     for (let turns = 0; turns < 60 && one.started.length + two.started.length < names.length; turns += 1) {
-      const at = [one, two].map(({ memory }) => memory.lineUp.wakesAt())
+      const at = [one, two].map(({ memory }) => memory.readyQueue.wakesAt())
       expect(at.every((moment) => moment !== null && moment > world.now)).toBe(true)
       // A millisecond before nothing may start, and at the moment exactly one may, on whichever node asks first.
       const moment = Math.min(...at.map((given) => given ?? 0))
@@ -125,9 +125,9 @@ describe('requests that agents share', () => {
     const again = await openNode(world)
     await again.turn()
     expect(again.started).toEqual([])
-    expect(again.memory.lineUp.wakesAt()).toBe(later(NOW, 30_000))
+    expect(again.memory.readyQueue.wakesAt()).toBe(later(NOW, 30_000))
     expect(await get()).toMatchObject({ requests_left: 0, in_flight: 2, waiting: 2, agents: ['reader', 'writer'] })
-    await changeProvider(ports, world.caller, { name: 'model', change: { requests_per_minute: null } })
+    await updateProvider(ports, world.caller, { name: 'model', change: { requests_per_minute: null } })
     await again.turn()
     expect(again.started.toSorted()).toEqual(['c', 'd'])
   })
@@ -142,7 +142,7 @@ describe('attempts at a time', () => {
     expect([one.started.length, two.started.length]).toEqual([2, 0])
     expect(whyOf(two, 'c')).toMatchObject({ reason: 'provider_limit', evidence: { in_flight: 2, limit: 2 } })
     // Nothing opens by itself: only an end does.
-    expect(two.memory.lineUp.wakesAt()).toBeNull()
+    expect(two.memory.readyQueue.wakesAt()).toBeNull()
     await one.turn(...one.reports(0).slice(0, 1))
     expect(one.started).toHaveLength(3)
     await two.turn()
@@ -169,8 +169,8 @@ describe('tokens that agents share', () => {
     expect(node.started).toEqual(['a', 'b', 'c', 'd'])
     expect((await get()).tokens_left).toBe(-800)
     const again = await openNode(world)
-    expect([...(again.memory.desk.quotas?.providers.values() ?? [])][0]?.state).toEqual(
-      [...(node.memory.desk.quotas?.providers.values() ?? [])][0]?.state,
+    expect([...(again.memory.state.quotas?.providers.values() ?? [])][0]?.state).toEqual(
+      [...(node.memory.state.quotas?.providers.values() ?? [])][0]?.state,
     )
   })
 
@@ -199,7 +199,7 @@ describe('a provider that refuses', () => {
     await two.turn(taskFor('writer', 'd'))
     expect([one.started, two.started]).toEqual([['a', 'c'], []])
     expect(whyOf(two, 'd')).toMatchObject({ reason: 'provider_quota', evidence: { quota: 'retry_after', behind: 1 } })
-    expect(two.memory.lineUp.wakesAt()).toBe(later(NOW, 5_000))
+    expect(two.memory.readyQueue.wakesAt()).toBe(later(NOW, 5_000))
     world.pass(5_000)
     await two.turn()
     expect(two.started).toEqual(['b', 'd'])
@@ -250,12 +250,12 @@ describe('providers on record', () => {
     })
     await expect(create({ name: 'kept' })).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(
-      await changeProvider(ports, world.caller, {
+      await updateProvider(ports, world.caller, {
         name: 'kept',
         change: { tokens_per_minute: null, max_concurrent: 3 },
       }),
     ).toMatchObject({ requests_per_minute: 60, tokens_per_minute: null, max_concurrent: 3, tokens_left: null })
-    await removeProvider(ports, world.caller, { name: 'kept' })
+    await deleteProvider(ports, world.caller, { name: 'kept' })
     await expect(getProvider(ports, world.caller, 'kept')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const audits = await world.rows(`select action from audit where object_id = 'kept'`)
     expect(audits).toHaveLength(3)
@@ -263,7 +263,7 @@ describe('providers on record', () => {
 
   it.each<[object, string, string]>([
     [{}, 'name', 'is missing'],
-    [{ name: 'a b' }, 'name', 'cannot be a name'],
+    [{ name: 'a b' }, 'name', 'is not a valid name'],
     [{ name: 'x', requests_per_minute: 0 }, 'requests_per_minute', ''],
     [{ name: 'x', tokens_per_minute: 1.5 }, 'tokens_per_minute', ''],
     [{ name: 'x', rpm: 5 }, 'rpm', ''],
@@ -276,16 +276,18 @@ describe('providers on record', () => {
 
   it('stay while agents name them, and agents name only those that are there', async () => {
     await create({ name: 'model' })
-    await changeAgent(world.ports, world.caller, { id: 'writer', change: { provider: 'model' } })
-    await expect(removeProvider(ports, world.caller, { name: 'model' })).rejects.toMatchObject({
-      ...{ code: 'CONFLICT', message: 'Provider model is called by agent writer', details: { agents: ['writer'] } },
+    await updateAgent(world.ports, world.caller, { id: 'writer', change: { provider: 'model' } })
+    await expect(deleteProvider(ports, world.caller, { name: 'model' })).rejects.toMatchObject({
+      ...{ code: 'CONFLICT', message: 'Provider model is used by agent writer', details: { agents: ['writer'] } },
     })
     const other = { name: 'Other', executor: { kind: 'echo' }, provider: 'nowhere' } as const
     await expect(createAgent(world.ports, world.caller, other)).rejects.toMatchObject({
-      flaws: [expect.objectContaining({ field: 'provider', message: 'names no provider', allowed: 'model' })],
+      flaws: [
+        expect.objectContaining({ field: 'provider', message: 'is not a provider of the org', allowed: 'model' }),
+      ],
     })
-    await changeAgent(world.ports, world.caller, { id: 'writer', change: { provider: null } })
-    await removeProvider(ports, world.caller, { name: 'model' })
+    await updateAgent(world.ports, world.caller, { id: 'writer', change: { provider: null } })
+    await deleteProvider(ports, world.caller, { name: 'model' })
   })
 
   it('are told in pages, by name, of one org', async () => {

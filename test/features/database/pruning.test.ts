@@ -3,10 +3,10 @@ import { sessionKey } from '../../../src/domain/ids.ts'
 import { DAY_MS, HOUR_MS, later, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { createPrune, createRetention } from '../../../src/features/retention/service.ts'
 import { DEFAULT_SETTINGS } from '../../../src/features/config/settings.ts'
-import { sessionFor } from '../../../src/service/turn/turn.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
-import type { Connection } from '../../../src/store/database.ts'
-import { insertSessions } from '../../../src/store/sessions.ts'
+import { ensureSession } from '../../../src/engine/transaction/transaction.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
+import type { Connection } from '../../../src/platform/db/database.ts'
+import { insertSessions } from '../../../src/features/sessions/store.ts'
 import { aSessionRow, ORG, seedRun } from '../../platform/db/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { openNode } from './node.ts'
@@ -141,17 +141,17 @@ describe('sessions', () => {
     await world.db.transaction((tx) => insertSessions(tx, [begun]))
     const node = await openNode(world)
     const key = sessionKey('idle')
-    const use: Work<unknown> = {
+    const use: Command<unknown> = {
       orgId: ORG,
       needs: { sessions: [key] },
       apply: (desk) => {
-        sessionFor({ desk }, key)
+        ensureSession({ state: desk }, key)
         const session = desk.sessions.get(key)
         if (session !== undefined) desk.changes.sessions.add(session)
       },
     }
     await node.turn(use)
-    expect(node.memory.desk.sessions.has(key)).toBe(true)
+    expect(node.memory.state.sessions.has(key)).toBe(true)
     expect(await createRetention(world.ports).pass()).toMatchObject({ sessions: 1 })
     await node.turn(use)
     expect(await world.rows('select key, created_at from session')).toEqual([{ key: 'idle', created_at: NOW }])

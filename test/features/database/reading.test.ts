@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { attemptId, runId } from '../../../src/domain/ids.ts'
 import { formatInstant, later } from '../../../src/domain/instant.ts'
-import { findNodes } from '../../../src/service/nodes.ts'
-import { getOrCreateLane, readLaneSizes, setLane } from '../../../src/service/lanes.ts'
-import { findRuns, getRun, getRunDetail } from '../../../src/service/runs-read.ts'
+import { findNodes } from '../../../src/features/nodes/service.ts'
+import { getOrCreateLane, loadLaneSizes, setLane } from '../../../src/features/lanes/service.ts'
+import { findRuns, getRun, getRunDetail } from '../../../src/features/runs/service.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { sessionChange } from '../../../src/features/sessions/schema.ts'
-import { changeSession, findSessions, getSession } from '../../../src/service/sessions-view.ts'
+import { updateSession, findSessions, getSession } from '../../../src/features/sessions/view.ts'
 import { parseSettings } from '../../../src/features/config/settings.ts'
 import { findTasks, getTask } from '../../../src/features/tasks/view.ts'
-import { insertAttempts } from '../../../src/store/attempts.ts'
+import { insertAttempts } from '../../../src/features/runs/attempts-store.ts'
 import { insertNode } from '../../../src/features/nodes/store.ts'
-import { insertSessions } from '../../../src/store/sessions.ts'
+import { insertSessions } from '../../../src/features/sessions/store.ts'
 import { aSessionRow, ORG, OTHER_ORG, seedRun } from '../../platform/db/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -102,10 +102,10 @@ describe('sessions', () => {
 
   it('take rules of their own, before anybody has spoken, and give them back', async () => {
     const target = { ...world.caller, key: 'group' }
-    const made = await changeSession(world.ports, target, readChange({ max_concurrent: 3, mode: 'INTERRUPT' }))
+    const made = await updateSession(world.ports, target, readChange({ max_concurrent: 3, mode: 'INTERRUPT' }))
     expect(made).toMatchObject({ max_concurrent: 3, mode: 'interrupt', cap: 10 })
     const change = readChange({ mode: null, cap: 2 })
-    expect(await changeSession(world.ports, target, change)).toMatchObject({ max_concurrent: 3, mode: 'queue', cap: 2 })
+    expect(await updateSession(world.ports, target, change)).toMatchObject({ max_concurrent: 3, mode: 'queue', cap: 2 })
     expect(await world.rows('select mode, cap, max_concurrent from session')).toEqual([
       { mode: null, cap: 2, max_concurrent: 3 },
     ])
@@ -138,7 +138,7 @@ describe('nodes and lanes', () => {
       name: 'main',
       concurrency: 4,
     })
-    expect(Object.fromEntries(await readLaneSizes(world.ports))).toMatchObject({ main: 4, team: 2, gpu: 1, cron: 30 })
+    expect(Object.fromEntries(await loadLaneSizes(world.ports))).toMatchObject({ main: 4, team: 2, gpu: 1, cron: 30 })
     await expect(setLane(world.ports, world.caller, { name: 'main', concurrency: 0 })).rejects.toMatchObject({
       code: 'VALIDATION',
     })

@@ -4,7 +4,7 @@ import { DAY_MS, later } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
 import { explainOccurrence } from '../../../src/features/explain/occurrence.ts'
 import { createRetention } from '../../../src/features/retention/service.ts'
-import { createSchedule } from '../../../src/service/schedules.ts'
+import { createSchedule } from '../../../src/features/schedules/service.ts'
 import { DEFAULT_SETTINGS } from '../../../src/features/config/settings.ts'
 import { loadDecisionAt } from '../../../src/features/schedules/occurrences-store.ts'
 import { ORG, seedRun } from '../../platform/db/records.ts'
@@ -82,7 +82,7 @@ describe('a pass of retention', () => {
     await createSchedule(world.ports, world.caller, { every_seconds: 60 })
     await createSchedule(world.ports, world.caller, { every_seconds: 60 })
     world.pass(2 * DAY_MS)
-    expect(await createRetention(world.ports).pass()).toMatchObject({ turns: 2 })
+    expect(await createRetention(world.ports).pass()).toMatchObject({ historyRows: 2 })
     expect(await world.rows('select no from turn')).toEqual([])
     await createSchedule(world.ports, world.caller, { every_seconds: 60 })
     expect(await world.rows('select no from turn')).toEqual([{ no: 3 }])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { changeBudget, createBudget, findBudgets, removeBudget } from '../../../src/service/budgets.ts'
-import { changeSchedule, createSchedule, deleteSchedule, getSchedule } from '../../../src/service/schedules.ts'
+import { updateBudget, createBudget, findBudgets, deleteBudget } from '../../../src/features/budgets/service.ts'
+import { updateSchedule, createSchedule, deleteSchedule, getSchedule } from '../../../src/features/schedules/service.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
-import { scheduleInput, type ScheduleInput } from '../../../src/contract/schedule.ts'
+import { scheduleInput, type ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -17,7 +17,7 @@ const caller = () => ({ ...world.caller, writesBudgets: true })
 const readNew = schemaReader(scheduleInput)
 const create = async (input: ScheduleInput) =>
   createSchedule(world.ports, caller(), readNew({ every_seconds: 60, ...input }))
-const patch = (id: string, change: ScheduleInput) => changeSchedule(world.ports, caller(), { id, change })
+const patch = (id: string, change: ScheduleInput) => updateSchedule(world.ports, caller(), { id, change })
 const budgets = () => findBudgets(world.ports, world.caller)
 
 describe('the budget of a schedule', () => {
@@ -65,18 +65,18 @@ describe('the budget of a schedule', () => {
     const given = { every_seconds: 60, budget: { unit: 'tokens', amount: 5 } } as const
     await expect(createSchedule(world.ports, member, given)).rejects.toMatchObject({ code: 'FORBIDDEN' })
     const { id } = await create({ budget: { unit: 'tokens', amount: 5 } })
-    const removal = changeSchedule(world.ports, member, { id, change: { budget: null } })
+    const removal = updateSchedule(world.ports, member, { id, change: { budget: null } })
     await expect(removal).rejects.toMatchObject({ code: 'FORBIDDEN' })
     await createSchedule(world.ports, { ...member, writesBudgets: true }, given)
-    expect((await changeSchedule(world.ports, member, { id, change: { name: 'y' } })).name).toBe('y')
+    expect((await updateSchedule(world.ports, member, { id, change: { name: 'y' } })).name).toBe('y')
   })
 
   it('and the schedule say the same, whichever of them is changed', async () => {
     const { id, budget } = await create({ budget: { unit: 'tokens', amount: 5 } })
     const own = budget?.id ?? ''
-    await changeBudget(world.ports, world.caller, { id: own, change: { amount: 8 } })
+    await updateBudget(world.ports, world.caller, { id: own, change: { amount: 8 } })
     expect(await getSchedule(world.ports, world.caller, id)).toMatchObject({ version: 2, budget: { amount: 8 } })
-    await removeBudget(world.ports, world.caller, { id: own })
+    await deleteBudget(world.ports, world.caller, { id: own })
     expect(await getSchedule(world.ports, world.caller, id)).toMatchObject({ version: 3, budget: null })
     const { id: another } = await createBudget(world.ports, world.caller, {
       schedule_id: id,

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { schemaReader } from '../../../src/api/read-input.ts'
-import { scheduleInput, schedulePatch, type ScheduleInput } from '../../../src/contract/schedule.ts'
+import { scheduleInput, schedulePatch, type ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import { formatInstant, later } from '../../../src/domain/instant.ts'
 import { explainOccurrence } from '../../../src/features/explain/occurrence.ts'
 import {
-  changeSchedule,
+  updateSchedule,
   createSchedule,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
   getSchedule,
-} from '../../../src/service/schedules.ts'
-import { findSchedules } from '../../../src/service/schedules-find.ts'
-import { findRunsOfSchedule } from '../../../src/service/runs-read.ts'
+} from '../../../src/features/schedules/service.ts'
+import { findSchedules } from '../../../src/features/schedules/find.ts'
+import { findRunsOfSchedule } from '../../../src/features/runs/service.ts'
 import { anAsker } from '../../support/asker.ts'
 import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -33,7 +33,7 @@ const readChange = schemaReader(schedulePatch)
 const create = async (input: ScheduleInput) => createSchedule(world.ports, world.caller, readNew(input))
 const get = (id: string) => getSchedule(world.ports, world.caller, id)
 const change = async (id: string, input: ScheduleInput, version?: number) =>
-  changeSchedule(world.ports, world.caller, { id, change: readChange(input), version })
+  updateSchedule(world.ports, world.caller, { id, change: readChange(input), version })
 const events = async (): Promise<readonly unknown[]> =>
   (await world.rows('select events from turn order by no')).flatMap((row) => row['events'] as readonly unknown[])
 
@@ -80,7 +80,7 @@ describe('making a schedule', () => {
   })
 
   it('needs an agent of the org', async () => {
-    await expect(create({ every_seconds: 5, agent_id: 'nobody' })).rejects.toThrow(/names no agent of the org/)
+    await expect(create({ every_seconds: 5, agent_id: 'nobody' })).rejects.toThrow(/is not an agent of this org/)
     expect((await create({ every_seconds: 5, agent_id: 'reader' })).agent_id).toBe('reader')
     await world.db.query('update org set default_agent_id = null', [])
     await expect(create({ every_seconds: 5 })).rejects.toThrow(/the org has no default agent/)
@@ -162,7 +162,7 @@ describe('another org', () => {
     const { ports, stranger } = world
     const refused = { code: 'NOT_FOUND', status: 404 }
     await expect(getSchedule(ports, stranger, id)).rejects.toMatchObject(refused)
-    await expect(changeSchedule(ports, stranger, { id, change: { name: 'x' } })).rejects.toMatchObject(refused)
+    await expect(updateSchedule(ports, stranger, { id, change: { name: 'x' } })).rejects.toMatchObject(refused)
     await expect(disableSchedule(ports, stranger, { id })).rejects.toMatchObject(refused)
     await expect(deleteSchedule(ports, stranger, { id })).rejects.toMatchObject(refused)
     await expect(explainOccurrence(ports, anAsker(stranger), { id, at: NOW })).rejects.toMatchObject(refused)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/api/refusals.ts'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
-import type { Ports } from '../../../src/service/ports.ts'
-import { createSchedule, deleteSchedule } from '../../../src/service/schedules.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
+import type { Ports } from '../../../src/engine/ports.ts'
+import { createSchedule, deleteSchedule } from '../../../src/features/schedules/service.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
 import { openNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
@@ -22,17 +22,19 @@ afterAll(() => world.drop())
 async function together<T>(
   calls: readonly ((ports: Ports) => Promise<T>)[],
 ): Promise<readonly (T | { readonly code: string })[]> {
-  const handedIn: { readonly work: Work<unknown>; readonly settle: (answer: unknown) => void }[] = []
-  const take = <Answer>(work: Work<Answer>): Promise<Answer> =>
+  const handedIn: { readonly work: Command<unknown>; readonly settle: (answer: unknown) => void }[] = []
+  const take = <Answer>(work: Command<Answer>): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const settle = (answer: unknown): void => {
         if (answer instanceof Refusal) reject(answer)
         else resolve(answer as Answer)
       }
-      handedIn.push({ work: work as Work<unknown>, settle })
+      handedIn.push({ work: work as Command<unknown>, settle })
     })
   const answers = Promise.all(
-    calls.map((call) => call({ ...world.ports, turns: { take } }).catch((error: unknown) => refusalOf(error))),
+    calls.map((call) =>
+      call({ ...world.ports, commands: { execute: take } }).catch((error: unknown) => refusalOf(error)),
+    ),
   )
   // Whoever prepares is given a turn alone, and nothing would be shared.
   expect(handedIn.map(({ work }) => work.prepare)).toEqual(calls.map(() => undefined))

@@ -1,13 +1,13 @@
+import { ACCEPTED } from '../../../src/domain/run/run.ts'
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { agentId, laneName, runId, sessionKey } from '../../../src/domain/ids.ts'
 import { later } from '../../../src/domain/instant.ts'
-import { ACCEPTED } from '../../../src/core/usual-why.ts'
-import { agentRemoval } from '../../../src/service/agents.ts'
-import { agentOn, makeRun } from '../../../src/service/desk/runs.ts'
-import { taskWork } from '../../../src/service/tasks.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
-import type { Database, Transaction } from '../../../src/store/database.ts'
+import { deleteAgentCommand } from '../../../src/features/agents/service.ts'
+import { agentInState, createRun } from '../../../src/engine/commands/runs.ts'
+import { submitTasksCommand } from '../../../src/features/tasks/service.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
+import type { Database, Transaction } from '../../../src/platform/db/database.ts'
 import { loadPending } from '../../../src/engine/org-state/pending-store.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { openNode } from './node.ts'
@@ -22,11 +22,11 @@ beforeEach(() => world.startOver('pending', 'run', 'usage', 'turn', 'node'))
 afterAll(() => world.drop())
 
 /** Tasks in one piece of work, each with a parameter of so many bytes that do not compress. */
-function tasks(agents: readonly string[], bytes = 10): Work<unknown> {
+function tasks(agents: readonly string[], bytes = 10): Command<unknown> {
   const given = agents.map((agentId) => ({
     ...{ agentId, action: 'click', params: { text: randomBytes(bytes / 2).toString('hex') } },
   }))
-  return taskWork(world.ports, world.caller, given) as Work<unknown>
+  return submitTasksCommand(world.ports, world.caller, given) as Command<unknown>
 }
 
 /** What a node asks its database, in order: a statement when it is sent, and again with `answered` when its rows are here. */
@@ -84,11 +84,11 @@ describe('a node that hears of a turn in an org with a daily limit', () => {
     for (let index = 0; index < 50; index += 1) {
       const key = sessionKey(`s${index}`)
       const own = {}
-      node.memory.desk.sessions.set(key, {
+      node.memory.state.sessions.set(key, {
         ...{ orgId: ORG, key, own, cutoff: null, generation: 0, context: null, createdAt: world.now },
       })
     }
-    const looks = vi.spyOn(node.memory.lineUp, 'setSession')
+    const looks = vi.spyOn(node.memory.readyQueue, 'setSession')
     await other.turn(tasks(['a', 'b', 'c']))
     const [answers] = await node.turn(tasks(['d', 'e']))
     expect(answers).toMatchObject([{ answer: { kind: 'accepted' } }, { answer: { kind: 'rejected' } }])
@@ -101,22 +101,22 @@ describe('a node that hears that an agent was deleted', () => {
   it('keeps what it knows of it while a run of the agent waits', async () => {
     const [node, other] = [await openNode(world), await openNode(world)]
     const reader = agentId('reader')
-    const delayed: Work<unknown> = {
+    const delayed: Command<unknown> = {
       orgId: ORG,
       needs: { agents: [reader] },
       apply: (desk) => {
         const id = runId('run_delayed')
-        const { executorKey } = agentOn(desk, reader)
-        makeRun(desk, {
+        const { executorKey } = agentInState(desk, reader)
+        createRun(desk, {
           ...{ id, agentId: reader, executorKey, jobRunId: id, trigger: 'message', lane: laneName('main') },
           ...{ state: 'waiting', notBefore: later(desk.now, 1_000), decision: ACCEPTED, payload: {} },
         })
       },
     }
     await node.turn(delayed)
-    await other.turn(agentRemoval(world.caller, { id: reader }) as Work<unknown>)
+    await other.turn(deleteAgentCommand(world.caller, { id: reader }) as Command<unknown>)
     await node.turn()
-    expect(node.memory.desk.agents.has(reader)).toBe(true)
+    expect(node.memory.state.agents.has(reader)).toBe(true)
   })
 })
 

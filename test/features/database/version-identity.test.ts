@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, laneName } from '../../../src/domain/ids.ts'
-import { submit } from '../../../src/service/desk/submit.ts'
-import { comeNearer, MemoryBehind, MemoryTooOld } from '../../../src/service/turn/catch-up.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
-import { loadMemory } from '../../../src/service/turn/recall.ts'
-import { takeTurn } from '../../../src/service/turn/turn.ts'
-import type { Database, Transaction } from '../../../src/store/database.ts'
+import { submit } from '../../../src/engine/commands/submit.ts'
+import { catchUpWithoutLock, StateBehind, StateTooOld } from '../../../src/engine/transaction/catch-up.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
+import { loadOrgState } from '../../../src/engine/org-state/load.ts'
+import { runTransaction } from '../../../src/engine/transaction/transaction.ts'
+import type { Database, Transaction } from '../../../src/platform/db/database.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { openNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.drop())
 beforeEach(() => world.startOver('pending', 'run', 'turn', 'node'))
 
-const one = (text: string): Work<unknown> => ({
+const one = (text: string): Command<unknown> => ({
   orgId: ORG,
   needs: { agents: [agentId('writer')] },
   apply: (desk) =>
@@ -49,7 +49,7 @@ describe('a node that remembers turns which were lost', () => {
     const other = await openNode(world)
     await other.turn(one('new'))
     expect(other.memory.version).toBe(version)
-    await expect(one_.turn()).rejects.toThrow(MemoryTooOld)
+    await expect(one_.turn()).rejects.toThrow(StateTooOld)
   })
 
   it('does not follow turns that do not begin where its memory ends', async () => {
@@ -60,7 +60,7 @@ describe('a node that remembers turns which were lost', () => {
     world.pass(10)
     const other = await openNode(world)
     for (const text of ['new', 'newer', 'newest']) await other.turn(one(text))
-    await expect(first.turn()).rejects.toThrow(MemoryTooOld)
+    await expect(first.turn()).rejects.toThrow(StateTooOld)
   })
 
   it('loads again when one turn of the history is missing', async () => {
@@ -69,7 +69,7 @@ describe('a node that remembers turns which were lost', () => {
     const other = await openNode(world)
     for (const text of ['a', 'b', 'c']) await other.turn(one(text))
     await world.db.query(`delete from turn where no = ${first.memory.version + 2}`)
-    await expect(first.turn()).rejects.toThrow(MemoryTooOld)
+    await expect(first.turn()).rejects.toThrow(StateTooOld)
   })
 
   it('keeps nothing of a turn whose rows are not on record', async () => {
@@ -97,18 +97,18 @@ describe('a memory that is loaded while others write', () => {
           return work({ ...tx, query })
         }, options),
     }
-    const memory = await loadMemory(meanwhile, other.facts, ORG)
-    expect([memory.version, memory.desk.runs.size]).toEqual([other.memory.version - 1, 1])
+    const memory = await loadOrgState(meanwhile, other.facts, ORG)
+    expect([memory.version, memory.state.runs.size]).toEqual([other.memory.version - 1, 1])
   })
 })
 
 describe('a node whose lease was read in a turn', () => {
   it('is sure of it for as long as it had left, counted from before it asked', async () => {
     const node = await openNode(world)
-    const result = await takeTurn(
-      { database: world.db, node: node.facts, nodeId: node.id, askedAt: 1_000, hearClock: (said) => said },
+    const result = await runTransaction(
+      { database: world.db, node: node.facts, nodeId: node.id, askedAt: 1_000, syncClock: (said) => said },
       node.memory,
-      { ahead: () => [], committing: () => undefined, works: () => [], offer: () => null },
+      { ahead: () => [], committing: () => undefined, commands: () => [], offer: () => null },
     )
     const [row] = await world.rows(
       `select extract(epoch from lease_until - clock_timestamp()) * 1000 as left from node where id = '${node.id}'`,
@@ -125,10 +125,10 @@ describe('a node that is many turns behind', () => {
     await behind.turn(one('first'))
     const busy = await openNode(world)
     for (let index = 0; index < 70; index += 1) await busy.turn(one(`more ${index}`))
-    await expect(behind.turn()).rejects.toThrow(MemoryBehind)
+    await expect(behind.turn()).rejects.toThrow(StateBehind)
     expect(behind.memory.isUnsettled).toBe(false)
-    expect(await comeNearer(world.db, behind.memory, behind.facts)).toHaveLength(70)
+    expect(await catchUpWithoutLock(world.db, behind.memory, behind.facts)).toHaveLength(70)
     await behind.turn()
-    expect(behind.memory.desk.runs.size).toBe(71)
+    expect(behind.memory.state.runs.size).toBe(71)
   })
 })

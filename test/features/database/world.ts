@@ -1,15 +1,15 @@
 import { agentId, attemptId, laneName, runId, scheduleId } from '../../../src/domain/ids.ts'
 import { later, type Instant } from '../../../src/domain/instant.ts'
-import type { Ports } from '../../../src/service/ports.ts'
-import type { Caller } from '../../../src/service/caller.ts'
+import type { Ports } from '../../../src/engine/ports.ts'
+import type { Caller } from '../../../src/features/access/caller.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../../src/features/config/settings.ts'
-import { loadMemory } from '../../../src/service/turn/recall.ts'
-import type { NodeFacts } from '../../../src/service/turn/memory.ts'
-import { openVault } from '../../../src/service/secret/vault.ts'
-import { takeTurn } from '../../../src/service/turn/turn.ts'
-import { fireWork } from '../../../src/service/turn/works.ts'
-import type { Work } from '../../../src/service/turn-port.ts'
-import type { Database } from '../../../src/store/database.ts'
+import { loadOrgState } from '../../../src/engine/org-state/load.ts'
+import type { NodeCapabilities } from '../../../src/engine/org-state/memory.ts'
+import { openVault } from '../../../src/features/secrets/vault.ts'
+import { runTransaction } from '../../../src/engine/transaction/transaction.ts'
+import { fireCommand } from '../../../src/engine/commands/engine-commands.ts'
+import type { Command } from '../../../src/engine/commands-port.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { insertAgents } from '../../../src/features/agents/store.ts'
 import { anAgent, makeOrgs, ORG, OTHER_ORG } from '../../platform/db/records.ts'
 import { NOW } from '../../support/builders.ts'
@@ -28,7 +28,7 @@ export interface ServiceWorld {
   /** It is the usual moment again, and these tables are empty. */
   readonly startOver: (...tables: readonly string[]) => Promise<void>
   /** Takes a turn with nothing else in it. */
-  readonly take: <Answer>(work: Work<Answer>) => Promise<Answer>
+  readonly take: <Answer>(work: Command<Answer>) => Promise<Answer>
   /** Decides what is due of a schedule. */
   readonly fire: (id: string) => Promise<void>
   readonly rows: (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
@@ -46,7 +46,7 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
   await db.query(`update org set default_agent_id = 'writer'`, [])
   let made = 0
   const vault = await openVault({
-    ...{ database: db, now: () => world.now, alone: false, nodeId: () => 'nod_1' },
+    ...{ database: db, now: () => world.now, isEmbedded: false, nodeId: () => 'nod_1' },
     source: { environment: 'a'.repeat(64), file: null },
   })
   const world: ServiceWorld = {
@@ -65,12 +65,12 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
       await db.query(emptied.map((table) => `delete from ${table}`).join('; '))
     },
     take: (work) => takeAlone(world, work),
-    fire: (id) => takeAlone(world, fireWork(ORG, [scheduleId(id)])),
+    fire: (id) => takeAlone(world, fireCommand(ORG, [scheduleId(id)])),
     rows: (text) => db.query(text, []),
     drop: testDatabase.drop,
     ports: {
       database: db,
-      turns: { take: (work) => takeAlone(world, work) },
+      commands: { execute: (work) => takeAlone(world, work) },
       clock: { now: () => world.now },
       newId: (kind) => `${kind}_${(made += 1)}`,
       settings: () => world.settings,
@@ -85,20 +85,20 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
   return world
 }
 
-async function takeAlone<Answer>(world: ServiceWorld, work: Work<Answer>): Promise<Answer> {
+async function takeAlone<Answer>(world: ServiceWorld, work: Command<Answer>): Promise<Answer> {
   const node = factsOf(world)
-  const memory = await loadMemory(world.db, node, work.orgId)
+  const memory = await loadOrgState(world.db, node, work.orgId)
   const context = {
     ...{ database: world.db, node, nodeId: 'nod_1' },
-    hearClock: () => world.now,
+    syncClock: () => world.now,
   }
-  const result = await takeTurn(context, memory, {
+  const result = await runTransaction(context, memory, {
     ahead: () => [],
     committing: () => undefined,
-    works: () => [work as Work<unknown>],
+    commands: () => [work as Command<unknown>],
     offer: () => null,
   })
-  const [done] = result.done
+  const [done] = result.results
   if (done === undefined) throw new Error('the turn did no work')
   if (!done.ok) throw done.refusal
   return done.answer as Answer
@@ -106,9 +106,9 @@ async function takeAlone<Answer>(world: ServiceWorld, work: Work<Answer>): Promi
 
 let ids = 0
 
-function factsOf(world: ServiceWorld): NodeFacts {
+function factsOf(world: ServiceWorld): NodeCapabilities {
   return {
-    chance: {
+    randomSource: {
       random: () => 0.5,
       newRunId: () => runId(`run_${String((ids += 1)).padStart(6, '0')}`),
       newAttemptId: () => attemptId(`att_${(ids += 1)}`),

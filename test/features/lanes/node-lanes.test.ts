@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
 import { laneName, orgId, type OrgId } from '../../../src/domain/ids.ts'
-import { createNodeLanes, type NodeLanes } from '../../../src/service/node-lanes.ts'
+import { createNodeLanes, type NodeLanes } from '../../../src/features/lanes/node-lanes.ts'
 
 const MAIN = laneName('main')
 const [A, B] = [orgId('a'), orgId('b')]
@@ -19,9 +19,9 @@ function take(lanes: NodeLanes, id: OrgId, wanted: number): number {
   const taken = Math.min(wanted, given?.size ?? 0)
   left -= taken
   if (given !== undefined) given.held = taken
-  lanes.decided(id)
+  lanes.settleOffer(id)
   for (let n = 0; n < taken; n += 1) lanes.hold({ orgId: id, lane: MAIN, catchup: false })
-  lanes.withdraw(id)
+  lanes.withdrawOffer(id)
   return taken
 }
 
@@ -40,7 +40,7 @@ describe('a turn that has decided', () => {
     const first = offer(lanes, A)
     expect(take(lanes, B, 1)).toBe(0)
     first.held = 1
-    lanes.decided(A)
+    lanes.settleOffer(A)
     expect(told).toBe(1)
     expect([...lanes.waiting()]).toEqual([B])
     expect(take(lanes, B, 9)).toBe(3)
@@ -172,7 +172,7 @@ describe('a lane that orgs share', () => {
             else {
               const free = size - lanes.heldIn(MAIN)
               const count = offer(lanes, id).size
-              lanes.withdraw(id)
+              lanes.withdrawOffer(id)
               expect(own.length + count).toBeLessThanOrEqual(
                 Math.max(own.length, Math.max(1, Math.floor(size * share + 1e-9))),
               )
@@ -210,8 +210,60 @@ describe('an org that holds its share of a lane and waits for more', () => {
     // B is offered slots and takes none, again and again.
     for (let turn = 0; turn < 3; turn += 1) take(lanes, B, 0)
     offer(lanes, B)
-    lanes.decided(B)
+    lanes.settleOffer(B)
     expect(told).toBe(0)
     expect([...lanes.waiting()]).toEqual([])
+  })
+})
+
+describe('an org that is kept from catching up while another org catches up', () => {
+  const blocked = (onFree: () => void): { readonly lanes: NodeLanes; readonly release: () => void } => {
+    const lanes = createNodeLanes(new Map([[MAIN, 4]]), onFree)
+    const release = lanes.hold({ orgId: B, lane: MAIN, catchup: true })
+    lanes.offer({ orgId: A, nodeId: 'n', isReady: () => false, catchupLimit: 1, awaitsCatchup: () => true })
+    return { lanes, release }
+  }
+
+  it('is woken when the catch-up run of the other org ends after it has decided', () => {
+    let woken = 0
+    const { lanes, release } = blocked(() => (woken += 1))
+    lanes.settleOffer(A)
+    expect(woken).toBe(0)
+    release()
+    expect(woken).toBe(1)
+  })
+
+  it('is woken when the catch-up run of the other org ends before it has decided', () => {
+    let woken = 0
+    const { lanes, release } = blocked(() => (woken += 1))
+    release()
+    expect(woken).toBe(0)
+    lanes.settleOffer(A)
+    expect(woken).toBe(1)
+    expect([...lanes.waiting()]).toEqual([A])
+  })
+
+  it('is not woken when another catch-up run has taken the place', () => {
+    let woken = 0
+    const { lanes, release } = blocked(() => (woken += 1))
+    release()
+    lanes.hold({ orgId: B, lane: MAIN, catchup: true })
+    lanes.settleOffer(A)
+    expect(woken).toBe(0)
+  })
+})
+
+describe('an org that has taken the last catch-up place itself', () => {
+  it('is not woken before that run has ended', () => {
+    let woken = 0
+    const lanes = createNodeLanes(new Map([[MAIN, 4]]), () => (woken += 1))
+    const offered = lanes.offer({ orgId: A, nodeId: 'n', isReady: () => true, catchupLimit: 1 })
+    offered.catchup.inFlight += 1
+    const lane = offered.lanes.get(MAIN)
+    if (lane !== undefined) lane.held = 1
+    lanes.settleOffer(A)
+    expect(woken).toBe(0)
+    lanes.hold({ orgId: A, lane: MAIN, catchup: true })()
+    expect(woken).toBe(1)
   })
 })

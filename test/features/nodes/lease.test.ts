@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../../src/domain/instant.ts'
-import { createLeaseWatch, type LeaseWatch } from '../../../src/service/lease-watch.ts'
+import { createLeaseWatch, type LeaseWatch } from '../../../src/features/nodes/lease.ts'
 
 const LEASE_MS = 15_000
 
 /** A look that takes no time. */
 const look = (watch: LeaseWatch, counter: number, until: number): readonly string[] => [
-  ...watch.look([{ id: 'nod_1', leaseUntil: instant(until) }], {
+  ...watch.observe([{ id: 'nod_1', leaseUntil: instant(until) }], {
     ...{ askedAt: counter, answeredAt: counter, leaseMs: LEASE_MS, everyMs: 1_000 },
   }),
 ]

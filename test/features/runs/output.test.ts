@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutText } from '../../../src/service/stored-output.ts'
+import { cutText } from '../../../src/features/runs/view.ts'
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 const MARK = / \[…cut: (\d+) of (\d+) bytes\]$/

@@ -4,8 +4,8 @@ import { later } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
 import { viewRun, viewRunDetail } from '../../../src/features/runs/view.ts'
 import { viewTask } from '../../../src/features/tasks/view.ts'
-import type { AttemptRow } from '../../../src/store/attempts.ts'
-import type { RunRecord } from '../../../src/store/run-record.ts'
+import type { AttemptRow } from '../../../src/features/runs/attempts-store.ts'
+import type { RunRecord } from '../../../src/features/runs/record-store.ts'
 import { NOW } from '../../support/builders.ts'
 
 const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({

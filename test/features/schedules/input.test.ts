@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { agentId, sessionKey } from '../../../src/domain/ids.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
-import { scheduleInput, schedulePatch } from '../../../src/contract/schedule.ts'
+import { readShape } from '../../../src/api/read-input.ts'
+import { scheduleInput, schedulePatch } from '../../../src/features/schedules/schema.ts'
 import { describeFlaw, type Parsed } from '../../../src/domain/input.ts'
 import { parseObject } from '../../../src/domain/input-fields.ts'
 import { formatInstant, later } from '../../../src/domain/instant.ts'
 import { nextOccurrence } from '../../../src/domain/time/timing.ts'
-import { parseZone, UTC, type Zone } from '../../../src/core/time/zone.ts'
-import { parseSchedule, type ReadSchedule, type WokenAgent } from '../../../src/service/schedule-input.ts'
-import type { ScheduleRow } from '../../../src/store/schedule-row.ts'
+import { parseZone, UTC, type Zone } from '../../../src/domain/time/zone.ts'
+import { parseSchedule, type ParsedSchedule, type ScheduleAgent } from '../../../src/features/schedules/input.ts'
+import type { ScheduleRow } from '../../../src/features/schedules/store.ts'
 import { aScheduleRow } from '../../platform/db/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { SAMPLE } from '../../support/seed-003-sample.ts'
 
-const AGENT: WokenAgent = { id: agentId('writer'), executor: { kind: 'http' }, defaultSession: null }
+const AGENT: ScheduleAgent = { id: agentId('writer'), executor: { kind: 'http' }, defaultSession: null }
 
 interface Over {
   readonly existing?: ScheduleRow | null
   readonly defaultZone?: Zone
-  readonly agent?: WokenAgent
+  readonly agent?: ScheduleAgent
 }
 
 /** As every way in reads it: its shape by the schema, and then what it is as a whole. */
-function parse(input: unknown, over: Over = {}): Parsed<ReadSchedule> {
+function parse(input: unknown, over: Over = {}): Parsed<ParsedSchedule> {
   const context = { now: NOW, defaultZone: UTC, agent: AGENT, existing: null, ...over }
   const object = parseObject('schedule', input)
   const fields = object.ok ? readShape(context.existing === null ? scheduleInput : schedulePatch, input) : object
   return fields.ok ? parseSchedule(fields.value, context) : fields
 }
 
-function read(input: unknown, over: Over = {}): ReadSchedule {
+function read(input: unknown, over: Over = {}): ParsedSchedule {
   const answer = parse(input, over)
   if (!answer.ok) throw new Error(answer.flaws.map(describeFlaw).join('; '))
   return answer.value
@@ -49,7 +49,7 @@ const row = (input: unknown, over: Partial<ScheduleRow> = {}): ScheduleRow => {
   const { timingChanged: _timing, enabled: _enabled, ...fields } = read(input)
   return aScheduleRow('sch_1', { ...fields, ...over })
 }
-const next = (schedule: ReadSchedule): string => formatInstant(nextOccurrence(schedule.timing, NOW) ?? NOW)
+const next = (schedule: ParsedSchedule): string => formatInstant(nextOccurrence(schedule.timing, NOW) ?? NOW)
 
 describe('a new schedule', () => {
   it('may be the sample of the third seed', () => {

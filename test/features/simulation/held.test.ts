@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { simulate } from '../../../src/service/simulation/simulate.ts'
+import { simulate } from '../../../src/features/simulation/simulator.ts'
 import { aTask, at, short } from './tasks.ts'
 
 /** What the third seed shows as its sample. */
@@ -106,5 +106,34 @@ describe('occurrences that are held', () => {
     const { rows } = simulate({ ...aTask(beside, { outages: [STALL] }, 72), ...QUICK })
     expect(rows.find((run) => run.nominal_time === at(70))).toMatchObject({ status: 'success', started_at: at(70) })
     expect(rows.filter((run) => run.status === 'waiting').length).toBeGreaterThan(5)
+  })
+
+  it('do not wait for a released one that cannot start', () => {
+    const missed = { ...SAMPLE, overlap_action: 'ALLOW', failure_action: 'RUN_NEW', cron: '0 * * * * *' } as const
+    const task = aTask(missed, { outages: [{ kind: 'stall', from: at(50), to: at(190) }] }, 230)
+    const busy = { id: 'busy', executor_kind: 'in-process', max_concurrent: 1 } as const
+    const { rows } = simulate({
+      ...task,
+      agents: [...task.agents, busy],
+      settings: { schedules: { catchup_max_active: 1 } },
+      schedules: [
+        { id: 'sch_1', input: { ...missed, agent_id: 'busy', concurrency_policy: 'PARALLEL' } },
+        { id: 'sch_2', input: missed },
+        { id: 'sch_3', input: { at: at(40), agent_id: 'busy' }, assume: { duration_ms: 170_000 } },
+      ],
+      ...QUICK,
+    })
+    // All places are free, but the agent of the first schedule is busy until 210 s.
+    const found = rows.filter((run) => run.created_at === at(190))
+    expect(found.filter((run) => run.schedule_id === 'sch_2').map(short)).toEqual([
+      [60, 'success', 1, 190, 190.1],
+      [120, 'success', 1, 191, 191.1],
+      [180, 'success', 1, 192, 192.1],
+    ])
+    expect(found.filter((run) => run.schedule_id === 'sch_1').map(short)).toEqual([
+      [60, 'success', 1, 210, 210.1],
+      [120, 'success', 1, 210.1, 210.2],
+      [180, 'success', 1, 210.2, 210.3],
+    ])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import type { SimulationView } from '../../../src/features/simulation/result-schema.ts'
-import { simulate } from '../../../src/service/simulation/simulate.ts'
+import { simulate } from '../../../src/features/simulation/simulator.ts'
 import type { SimulatedScheduleInput, SimulationTask } from '../../../src/features/simulation/task.ts'
 import { aTask, at } from './tasks.ts'
 
@@ -32,7 +32,7 @@ describe('a probe in a simulation', () => {
     expect(view.totals).toMatchObject({ by_status: { success: view.totals.runs }, tokens: 10 * started })
     const no = view.rows.find(({ reason }) => reason === 'probe_no')
     expect(no).toMatchObject({ status: 'success', rule: 'probe', tokens: 0, started_at: no?.finished_at })
-    expect(no?.sentence).toContain(`it has said no to ${Math.round((1 - share) * 100)} % of the runs so far`)
+    expect(no?.sentence).toContain(`it said no to ${Math.round((1 - share) * 100)}% of past runs`)
   })
 
   it('starts every run where nothing is on record, and none where none was started', () => {

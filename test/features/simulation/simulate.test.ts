@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/api/refusals.ts'
 import { compareSimulations } from '../../../src/features/simulation/compute.ts'
-import { simulate } from '../../../src/service/simulation/simulate.ts'
+import { simulate } from '../../../src/features/simulation/simulator.ts'
 import { aTask, at, FROM, short, shortRows } from './tasks.ts'
 
 const SAMPLE = {

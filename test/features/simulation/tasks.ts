@@ -1,5 +1,5 @@
 import type { SimulatedRunView, SimulationView } from '../../../src/features/simulation/result-schema.ts'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import type { SimulationTask } from '../../../src/features/simulation/task.ts'
 
 export const FROM = '2026-03-02T00:00:00.000Z'

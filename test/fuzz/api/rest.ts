@@ -1,6 +1,6 @@
 import type { OrgId } from '../../../src/domain/ids.ts'
 import { verifyAudit } from '../../../src/features/audit/service.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import type { Complaint } from './check.ts'
 
 /** What no request may ever make true, each as a question that must find nothing. Asked without the code that wrote it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
-import { RPC_ERRORS } from '../../../src/contract/rpc/errors.ts'
+import { RPC_ERRORS } from '../../../src/server/rpc/schema.ts'
 import { RPC_METHODS, type RpcMethodSpec } from '../../../src/server/rpc/methods.ts'
 import { fitting, shapeOf } from '../../server/contract/arbitrary.ts'
 import type { Random } from '../../simulation/random.ts'

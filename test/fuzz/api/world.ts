@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type { OperationSpec } from '../../../src/api/operation.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import {
   addressOf,
   checkAnswer,

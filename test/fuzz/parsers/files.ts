@@ -1,5 +1,4 @@
-import { readYaml } from '../../../src/platform/yaml/yaml.ts'
-import { writeYaml } from '../../../src/yaml/write.ts'
+import { readYaml, writeYaml } from '../../../src/platform/yaml/yaml.ts'
 import { asText, must, mustAgree, plain, type Target } from './target.ts'
 import { YAML_WORDS } from './yaml-words.ts'
 
@@ -29,7 +28,7 @@ export const files: Target = {
         must(line >= 1 && column >= 1 && message !== '', 'a flaw has a place and says something')
       return `refused ${plain(read.flaws[0]?.message ?? '')}`
     }
-    const { line = 1, column = 1 } = read.placeOf('/schedules/0/name') ?? {}
+    const { line = 1, column = 1 } = read.positionOf('/schedules/0/name') ?? {}
     must(line >= 1 && column >= 1, 'everything has a place, or none')
     // What begins a file may be a mark of its encoding; below a comment it is a text like any other.
     const again = readYaml([{ name: 'f', text: writeYaml(read.value, { comment: ['again'] }) }])

@@ -1,33 +1,32 @@
 import { readSlackEvent } from '../../../src/integrations/slack/events.ts'
 import { readUpdate } from '../../../src/integrations/telegram/updates.ts'
 import { readHookBody } from '../../../src/domain/channel/hook-body.ts'
-import { saidIn } from '../../../src/executors/chat/conversation.ts'
+import { userMessageIn } from '../../../src/executors/chat/conversation.ts'
 import { heartbeatInput } from '../../../src/features/heartbeats/schema.ts'
-import { readNextCheck } from '../../../src/core/heartbeat/next-check.ts'
+import { readNextCheck } from '../../../src/domain/heartbeat/next-check.ts'
 import { agentId } from '../../../src/domain/ids.ts'
 import type { Parsed } from '../../../src/domain/input.ts'
 import { instant } from '../../../src/domain/instant.ts'
 import { parsePermissions } from '../../../src/domain/access/access.ts'
 import { parseRunStates } from '../../../src/domain/run/run-words.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
 import { agentInput } from '../../../src/features/agents/schema.ts'
 import { givenDocument } from '../../../src/features/as-code/schema.ts'
 import { budgetInput } from '../../../src/features/budgets/schema.ts'
 import { channelInput } from '../../../src/features/channels/schema.ts'
-import { keyInput } from '../../../src/contract/key.ts'
-import { memberInput } from '../../../src/contract/member.ts'
+import { keyInput, memberInput } from '../../../src/features/access/schema.ts'
 import { providerInput } from '../../../src/features/providers/schema.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
-import { scheduleInput } from '../../../src/contract/schedule.ts'
+import { readShape } from '../../../src/api/read-input.ts'
+import { scheduleInput } from '../../../src/features/schedules/schema.ts'
 import { secretInput } from '../../../src/features/secrets/schema.ts'
 import { messageInput, sessionChange } from '../../../src/features/sessions/schema.ts'
 import { simulateInput } from '../../../src/features/simulation/schema.ts'
 import { targetInput } from '../../../src/features/targets/schema.ts'
 import { taskBatchInput, taskInput } from '../../../src/features/tasks/schema.ts'
 import { parseSimulate } from '../../../src/features/simulation/input.ts'
-import { readAnsweredResult } from '../../../src/features/runs/result-input.ts'
-import { parseSchedule } from '../../../src/service/schedule-input.ts'
+import { readResponseResult } from '../../../src/features/runs/result-input.ts'
+import { parseSchedule } from '../../../src/features/schedules/input.ts'
 import { parseSettings } from '../../../src/features/config/settings.ts'
 import type { OperationSpec } from '../../../src/api/operation.ts'
 import { OPERATIONS } from '../../../src/operations/table.ts'
@@ -188,11 +187,11 @@ const answers: Target = {
       { text: 't', attachments: [{ type: 'image_url' }, 'x'] },
     ]),
   attempt: (input) => {
-    const read = readAnsweredResult(asFields(input))
+    const read = readResponseResult(asFields(input))
     must(!('flaw' in read) || read.flaw.length < 20_000, 'a flaw is told in words')
     const check = readNextCheck(asFields(input)['next_check'], NOW)
     must(check === null || check > NOW, 'the next check is to come')
-    must(typeof saidIn(input).text === 'string', 'a payload says something')
+    must(typeof userMessageIn(input).text === 'string', 'a payload says something')
     readBody(Buffer.from(asText(input)), { 'content-type': 'application/json' })
     return 'flaw' in read ? 'flaw' : read.status
   },

@@ -1,9 +1,14 @@
 import { parseAddress } from '../../../src/domain/outbound/address.ts'
-import { judgeTarget, parseTarget } from '../../../src/domain/outbound/ssrf-guard.ts'
-import { redirectOf } from '../../../src/outbound/send.ts'
+import { checkTarget, parseTarget } from '../../../src/domain/outbound/ssrf-guard.ts'
+import { redirectOf } from '../../../src/platform/outbound/send.ts'
 import { asText, must, type Target } from './target.ts'
 
-const RULES = { allowHosts: ['10.0.0.1:80'], allowLoopback: false, closed: [], ownAddresses: ['192.168.0.5'] }
+const RULES = {
+  allowHosts: ['10.0.0.1:80'],
+  allowLoopback: false,
+  protectedServices: [],
+  ownAddresses: ['192.168.0.5'],
+}
 
 /** The addresses that requests of ours go to. */
 export const outbound: Target = {
@@ -37,7 +42,7 @@ export const outbound: Target = {
     parseAddress(text)
     const target = parseTarget(text)
     if (!target.ok) return `refused ${target.message.slice(0, 40)}`
-    const judged = judgeTarget(target.value, 'webhook', RULES)
+    const judged = checkTarget(target.value, 'webhook', RULES)
     const { hostname } = target.value.url
     // A name may begin like an address; what it leads to is judged when it is looked up.
     if (/^127\.[\d.]+$|^\[::1\]$|^0\.0\.0\.0$|^169\.254\.[\d.]+$/.test(hostname))

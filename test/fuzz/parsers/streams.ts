@@ -1,5 +1,5 @@
-import { createStreamReader, type StreamMessage } from '../../../src/client/event-stream.ts'
-import { createChatStream } from '../../../src/executors/chat/stream.ts'
+import { createStreamReader, type StreamMessage } from '../../../src/client/events.ts'
+import { createChatStream } from '../../../src/executors/chat/answer.ts'
 import type { Random } from '../../simulation/random.ts'
 import { asText, isWellFormed, must, mustAgree, type Target } from './target.ts'
 

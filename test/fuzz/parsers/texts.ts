@@ -1,6 +1,6 @@
 import { readVariables } from '../../../src/platform/config/environment.ts'
 import { readConfigText } from '../../../src/platform/config/file.ts'
-import { splitText } from '../../../src/core/channel/reply.ts'
+import { splitText } from '../../../src/domain/channel/reply.ts'
 import {
   asText as written,
   fillJson,
@@ -9,9 +9,9 @@ import {
   templateFlaws,
 } from '../../../src/executors/template.ts'
 import { findAcknowledgement, trimBlank } from '../../../src/domain/heartbeat/acknowledgement.ts'
-import { hasMeaningfulContent } from '../../../src/core/heartbeat/checklist.ts'
+import { hasMeaningfulContent } from '../../../src/domain/heartbeat/heartbeat.ts'
 import { createMask, createStreamMask } from '../../../src/domain/secret/mask.ts'
-import { secretNamesIn } from '../../../src/core/secret/secret-names.ts'
+import { secretNamesIn } from '../../../src/domain/secret/secret-names.ts'
 import { parseSessionCommand } from '../../../src/domain/session/stop.ts'
 import { parseSessionKey } from '../../../src/domain/input-fields.ts'
 import type { Random } from '../../simulation/random.ts'

@@ -1,16 +1,15 @@
-import { readShape } from '../../../src/contract/read-shape.ts'
-import { scheduleInput } from '../../../src/contract/schedule.ts'
+import { parseDuration } from '../../../src/domain/duration.ts'
+import { readShape } from '../../../src/api/read-input.ts'
+import { scheduleInput } from '../../../src/features/schedules/schema.ts'
 import type { Parsed } from '../../../src/domain/input.ts'
 import { formatInstant, instant, latest, parseInstant, type Instant } from '../../../src/domain/instant.ts'
-import { DST_POLICIES } from '../../../src/core/time/cron.ts'
-import { parseDailyWindow, isInside, windowEnd } from '../../../src/domain/time/daily-window.ts'
+import { DST_POLICIES } from '../../../src/domain/time/dst-policy.ts'
+import { parseDailyWindow, isInsideWindow, windowEnd } from '../../../src/domain/time/daily-window.ts'
 import { parseJitter } from '../../../src/domain/time/jitter.ts'
-import { parseTiming } from '../../../src/core/time/parse-timing.ts'
-import { previewTiming } from '../../../src/core/time/preview.ts'
-import { restoreTiming, storeTiming } from '../../../src/core/time/stored-timing.ts'
+import { parseTiming, restoreTiming, storeTiming } from '../../../src/domain/time/parse-timing.ts'
+import { previewTiming } from '../../../src/domain/time/preview.ts'
 import { countOccurrences, nextOccurrence, previousOccurrence, type Timing } from '../../../src/domain/time/timing.ts'
-import { parseZone, UTC } from '../../../src/core/time/zone.ts'
-import { parseDuration } from '../../../src/domain/duration.ts'
+import { parseZone, UTC } from '../../../src/domain/time/zone.ts'
 import type { Random } from '../../simulation/random.ts'
 import { oddValue } from '../odd-values.ts'
 import { CRON_WORDS, drawCron, plainMatcher } from './cron-grammar.ts'
@@ -197,7 +196,7 @@ const window: Target = {
       const at = instant(Date.parse(text))
       const end = windowEnd(windowRead, at)
       must(end >= at, `the window around ${text} does not end before it`)
-      must(isInside(windowRead, at) === end > at, `only inside a window its end is to come: ${text}`)
+      must(isInsideWindow(windowRead, at) === end > at, `only inside a window its end is to come: ${text}`)
     }
     return 'taken'
   },

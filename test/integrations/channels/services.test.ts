@@ -3,7 +3,7 @@ import { createChannels } from '../../../src/integrations/channels.ts'
 import type { ChannelSettings } from '../../../src/domain/channel/channel-settings.ts'
 import type { OpenChannel } from '../../../src/domain/channel/services.ts'
 import { createOutboundGuard } from '../../../src/platform/outbound/resolve.ts'
-import { createOutbound, type Outbound } from '../../../src/outbound/send.ts'
+import { createOutbound, type Outbound } from '../../../src/platform/outbound/send.ts'
 import { json, startPeer, type Peer } from '../../platform/outbound/peer.ts'
 import { startBotApi, type BotApi } from './bot-api.ts'
 
@@ -14,7 +14,7 @@ const SETTINGS: ChannelSettings = {
   ...{ session: null, text: null, lane: null },
 }
 const signal = new AbortController().signal
-const words = { peer: '7', text: 'hi', placeholder: null, marked: [] }
+const words = { peer: '7', text: 'hi', placeholder: null, seenMessages: [] }
 
 let outbound: Outbound
 let bot: BotApi
@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 const services = () =>
-  createChannels({ send: outbound.send, places: () => ({ telegram: `${bot.url}/`, slack: slack.url }) })
+  createChannels({ send: outbound.send, baseUrls: () => ({ telegram: `${bot.url}/`, slack: slack.url }) })
 const channel = (kind: OpenChannel['kind'], token: string): OpenChannel => ({
   ...{ kind, credentials: { token }, settings: SETTINGS, identity: null },
 })
@@ -43,13 +43,13 @@ const channel = (kind: OpenChannel['kind'], token: string): OpenChannel => ({
 describe('Telegram', () => {
   it('asks for patience, and is given it', async () => {
     bot.failNext('sendMessage', { code: 429, description: 'Too Many Requests: retry after 7', retryAfter: 7 })
-    expect(await services().say(channel('telegram', bot.token), words, signal)).toMatchObject({
+    expect(await services().send(channel('telegram', bot.token), words, signal)).toMatchObject({
       ok: false,
       statusCode: 429,
       retryAfterMs: 7_000,
     })
     bot.failNext('getUpdates', { code: 409, description: 'Conflict: terminated by other getUpdates request' })
-    expect(await services().updates(channel('telegram', bot.token), 3, signal)).toMatchObject({
+    expect(await services().pollUpdates(channel('telegram', bot.token), 3, signal)).toMatchObject({
       ok: false,
       message: expect.stringContaining('Conflict') as string,
     })
@@ -65,7 +65,7 @@ describe('Telegram', () => {
       expect(JSON.stringify(found)).not.toContain(token)
     }
     await bot.close()
-    const away = await services().say(channel('telegram', bot.token), words, signal)
+    const away = await services().send(channel('telegram', bot.token), words, signal)
     expect(away).toMatchObject({ ok: false, error: 'network' })
     expect(JSON.stringify(away)).not.toContain(bot.token)
     bot = await startBotApi()
@@ -73,19 +73,19 @@ describe('Telegram', () => {
 
   it('takes an answer where its placeholder is, once, or anew when that is gone', async () => {
     const tg = channel('telegram', bot.token)
-    const placeholder = await services().holdPlace(tg, '7')
+    const placeholder = await services().showPlaceholder(tg, '7')
     for (let tries = 0; tries < 2; tries += 1)
-      expect(await services().say(tg, { ...words, placeholder }, signal)).toMatchObject({ ok: true })
+      expect(await services().send(tg, { ...words, placeholder }, signal)).toMatchObject({ ok: true })
     expect(bot.shown(7)).toEqual(['hi'])
-    expect(await services().say(tg, { ...words, text: 'again', placeholder: '1' }, signal)).toMatchObject({ ok: true })
+    expect(await services().send(tg, { ...words, text: 'again', placeholder: '1' }, signal)).toMatchObject({ ok: true })
     expect(bot.shown(7)).toEqual(['hi', 'again'])
-    await services().say(tg, { ...words, text: '', placeholder }, signal)
+    await services().send(tg, { ...words, text: '', placeholder }, signal)
     expect(bot.shown(7)).toEqual(['again'])
   })
 
   it('is not waited for by whoever leaves', async () => {
     const leaving = new AbortController()
-    const asked = services().updates(channel('telegram', bot.token), null, leaving.signal)
+    const asked = services().pollUpdates(channel('telegram', bot.token), null, leaving.signal)
     leaving.abort()
     expect(await asked).toBeNull()
   })
@@ -97,7 +97,7 @@ describe('Slack', () => {
     [{ status: 200, body: { ok: true } }, { ok: true }],
     [
       { status: 200, body: { ok: false, error: 'not_in_channel' } },
-      { ok: false, error: 'http', message: 'Slack refused it: not_in_channel' },
+      { ok: false, error: 'http', message: 'Slack refused the call: not_in_channel' },
     ],
     [
       { status: 429, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '30' } },
@@ -105,7 +105,7 @@ describe('Slack', () => {
     ],
     [
       { status: 200, body: { ok: false, error: 'xoxb-secret is no token' } },
-      { ok: false, message: 'Slack refused it: *** is no token' },
+      { ok: false, message: 'Slack refused the call: *** is no token' },
     ],
     [
       { status: 500, body: 'gone' },
@@ -113,7 +113,7 @@ describe('Slack', () => {
     ],
   ])('%j', async (says, outcome) => {
     slackSays = says
-    expect(await services().say(app, { ...words, peer: 'C1/17.01' }, signal)).toMatchObject(outcome)
+    expect(await services().send(app, { ...words, peer: 'C1/17.01' }, signal)).toMatchObject(outcome)
     expect(slack.heard[0]).toMatchObject({ url: '/chat.postMessage', headers: { authorization: 'Bearer xoxb-secret' } })
   })
 })

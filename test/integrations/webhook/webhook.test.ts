@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { OutMessage } from '../../../src/domain/delivery/message.ts'
+import type { OutgoingMessage } from '../../../src/domain/delivery/message.ts'
 import { orgId } from '../../../src/domain/ids.ts'
 import { signatureOf } from '../../../src/integrations/webhook/signature.ts'
-import { createPost } from '../../../src/integrations/webhook/send.ts'
+import { createWebhookSender } from '../../../src/integrations/webhook/send.ts'
 import { createOutboundGuard, type Resolve } from '../../../src/platform/outbound/resolve.ts'
-import { createOutbound, type Outbound } from '../../../src/outbound/send.ts'
+import { createOutbound, type Outbound } from '../../../src/platform/outbound/send.ts'
 import { json, startPeer, type Answering, type Peer } from '../../platform/outbound/peer.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`
@@ -31,7 +31,7 @@ function outbound(allowHosts: readonly string[], resolve?: Resolve): Outbound {
   return made
 }
 
-const messageTo = (url: string, more: Partial<OutMessage> = {}): OutMessage => ({
+const messageTo = (url: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   ...{
     id: 'msg_1',
     kind: 'webhook',
@@ -46,10 +46,10 @@ const messageTo = (url: string, more: Partial<OutMessage> = {}): OutMessage => (
   },
 })
 
-const posting = (way: Outbound): ReturnType<typeof createPost> =>
-  createPost({ send: way.send, now: () => NOW, program: 'escapement 0.0.0' })
+const posting = (way: Outbound): ReturnType<typeof createWebhookSender> =>
+  createWebhookSender({ send: way.send, now: () => NOW, program: 'escapement 0.0.0' })
 
-const open = (peer: Peer): ReturnType<typeof createPost> => posting(outbound([`127.0.0.1:${peer.port}`]))
+const open = (peer: Peer): ReturnType<typeof createWebhookSender> => posting(outbound([`127.0.0.1:${peer.port}`]))
 
 describe('a signature', () => {
   it('is the one of the published example of Standard Webhooks', () => {
@@ -109,7 +109,7 @@ describe('a message', () => {
     const answers = ['93.184.216.34', '127.0.0.1']
     const way = outbound([], () => Promise.resolve([answers.shift() ?? '127.0.0.1']))
     const url = `http://rebound.example:${peer.port}/in`
-    expect(await way.guard.check(url, 'callback')).toBeNull()
+    expect(await way.guard.checkAddresses(url, 'callback')).toBeNull()
     const outcome = await posting(way)(messageTo(url, { purpose: 'callback' }), never)
     expect(outcome).toMatchObject({ ok: false, statusCode: null, error: 'refused' })
     expect(peer.heard).toEqual([])

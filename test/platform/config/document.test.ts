@@ -8,10 +8,10 @@ describe('a file of schedules', () => {
   })
 
   it.each([
-    ['a name that is there twice', 'a: 1\nb: 2\na: 3\n', '"a" is said twice at line 3, column 1'],
+    ['a name that is there twice', 'a: 1\nb: 2\na: 3\n', 'duplicate name "a" at line 3, column 1'],
     ['a bracket too much', 'a: 1\nb: ]\n', 'Unexpected flow-seq-end token in YAML stream: "]" at line 2, column 4'],
     ['too many levels', '['.repeat(200_000), 'it is nested deeper than 100 levels'],
-    ['too many words', ']'.repeat(200_000), 'it has more than 150000 words and signs'],
+    ['too many words', ']'.repeat(200_000), 'it has more than 150000 tokens'],
   ])('is refused with the reason: %s', (_, text, message) => {
     expect(readDocument(text)).toEqual({ ok: false, message })
   })

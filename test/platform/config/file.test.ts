@@ -24,12 +24,12 @@ describe('a file that cannot be taken', () => {
     [
       'a group under two names',
       'tasks: { max_queue: 5 }\nscheduler: { enabled: true }\nqueue: { cap: 3 }\nsessions: { cap: 3 }\n',
-      [/^2: scheduler: cannot be given together with tasks/, /^3: queue: cannot be given together with sessions/],
+      [/^2: scheduler: cannot be combined with tasks/, /^3: queue: cannot be combined with sessions/],
     ],
     [
       'a setting under two names',
       'scheduler:\n  maxQueue: 5\n  max_queue: 5\n',
-      [/^3: scheduler.max_queue: cannot be given together with scheduler.maxQueue/],
+      [/^3: scheduler.max_queue: cannot be combined with scheduler.maxQueue/],
     ],
     [
       'a wrong value under the name of another scheduler',
@@ -78,19 +78,19 @@ describe('a file that cannot be taken', () => {
     [
       'an address with a path',
       'server: { public_url: "https://a.example/x" }\n',
-      [/^1: server.public_url .*must have neither path/],
+      [/^1: server.public_url .*must not have a path/],
     ],
     [
       'a bad entry of a list',
       'outbound:\n  allow_hosts:\n    - good:80\n    - bad\n',
       [/^4: outbound.allow_hosts.1 "bad": is not a host with a port/],
     ],
-    ['a repeated setting', 'log: { level: info }\nlog: { level: debug }\n', ['2: "log" is said twice']],
+    ['a repeated setting', 'log: { level: info }\nlog: { level: debug }\n', ['2: duplicate name "log"']],
     ['broken YAML', 'tasks: { max_queue: 5\nlog: [\n', [/^\d+: /]],
     ['a tab', 'tasks:\n\tmax_queue: 5\n', [/^2: /]],
     ['two documents', 'log: { level: info }\n---\nlog: { level: debug }\n', [/^\d+: .*document/]],
-    ['a text', 'hello\n', [/^1: must hold settings/]],
-    ['a list', '- 1\n', [/^1: must hold settings/]],
+    ['a text', 'hello\n', [/^1: must contain settings/]],
+    ['a list', '- 1\n', [/^1: must contain settings/]],
     [
       'a bomb',
       `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'
@@ -128,11 +128,11 @@ describe('a file that cannot be taken', () => {
     expect(lines).toContainEqual(expect.stringMatching(/: server.allowed_hosts: and 10 more mistakes/))
     const doubles = complaintsOf(`lanes:\n${'  a: 1\n'.repeat(61)}`)
     expect(doubles).toHaveLength(51)
-    expect(doubles.at(-1)).toBe('53: and 10 more mistakes')
+    expect(doubles.at(-1)).toBe('53: and 10 more errors')
   })
 
   it('is refused before it is parsed when there is too much in it', () => {
-    expect(complaintsOf('\n'.repeat(60_000))).toEqual(['1: the file has more than 50000 words and signs'])
+    expect(complaintsOf('\n'.repeat(60_000))).toEqual(['1: the file has more than 50000 tokens'])
     expect(complaintsOf(`tasks: ${'['.repeat(200)}`)).toEqual(['1: the file is nested deeper than 100 levels'])
   })
 

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { readConfigText } from '../../../src/platform/config/file.ts'
 import {
   type ConfigChange,
-  type ConfigKeeper,
-  createConfigKeeper,
+  type ConfigReloader,
+  createConfigReloader,
   type Layers,
   NO_LAYERS,
 } from '../../../src/platform/config/reload.ts'
 import { fileWith, layerOf, OTHERS, otherValue, PLACED } from './samples.ts'
 
-function keeperWith(file: string, others: Partial<Layers> = {}): ConfigKeeper {
-  const made = createConfigKeeper({ ...NO_LAYERS, ...others, file: layerOf(file) })
+function keeperWith(file: string, others: Partial<Layers> = {}): ConfigReloader {
+  const made = createConfigReloader({ ...NO_LAYERS, ...others, file: layerOf(file) })
   if (!made.ok) throw new Error('refused')
   return made.value
 }
 
-function reload(keeper: ConfigKeeper, text: string): ConfigChange {
+function reload(keeper: ConfigReloader, text: string): ConfigChange {
   const read = readConfigText(text)
   if (!read.ok) throw new Error(read.flaws.map(({ message }) => message).join())
   const change = keeper.takeFile(read.layer)
@@ -23,7 +23,7 @@ function reload(keeper: ConfigKeeper, text: string): ConfigChange {
   return change.value
 }
 
-const holds = (keeper: ConfigKeeper, path: string): unknown => keeper.current().values.get(path)?.value
+const holds = (keeper: ConfigReloader, path: string): unknown => keeper.current().values.get(path)?.value
 
 const HOT =
   /^(lanes|sessions|retry|retention|alerts|metrics|log)\.|^tasks\.(max_|result_ttl|default_deadline)|^server\.(rate_limit|limits)\./

@@ -3,7 +3,7 @@ import { readVariables, variableOf } from '../../../src/platform/config/environm
 import { combine, NO_LAYERS } from '../../../src/platform/config/reload.ts'
 import { CONFIG_KEYS } from '../../../src/platform/config/keys.ts'
 import { defaultLayer, readLayer } from '../../../src/platform/config/tree.ts'
-import { configPatchSchema, configSchema } from '../../../src/contract/config/view.ts'
+import { configPatchSchema, configSchema } from '../../../src/platform/config/view.ts'
 import { COMPLETE, fileWith, layerOf, OTHERS, otherValue, PLACED } from './samples.ts'
 
 const paths = PLACED.map(({ path }) => path)

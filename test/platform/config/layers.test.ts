@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readVariables } from '../../../src/platform/config/environment.ts'
 import { combine, type Effective, type Layers, NO_LAYERS } from '../../../src/platform/config/reload.ts'
-import { CONFIG_SOURCES } from '../../../src/contract/config/view.ts'
+import { CONFIG_SOURCES } from '../../../src/platform/config/view.ts'
 import { PLACED } from './samples.ts'
 
 function effective(layers: Partial<Layers>): Effective {
@@ -112,8 +112,8 @@ describe('the environment', () => {
       PATH: '/bin',
     })
     expect(warnings).toEqual([
-      'ESCAPEMENT_TASK_MAX_QUEUE is not a setting and does nothing; did you mean ESCAPEMENT_TASKS_MAX_QUEUE?',
-      'ESCAPEMENT_NOTHING_OF_THE_KIND is not a setting and does nothing',
+      'ESCAPEMENT_TASK_MAX_QUEUE is not a setting and has no effect; did you mean ESCAPEMENT_TASKS_MAX_QUEUE?',
+      'ESCAPEMENT_NOTHING_OF_THE_KIND is not a setting and has no effect',
     ])
   })
 })

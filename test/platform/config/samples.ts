@@ -1,5 +1,5 @@
 import { CONFIG_KEYS } from '../../../src/platform/config/keys.ts'
-import { keysOf, type Layer, type PlacedKey } from '../../../src/platform/config/tree.ts'
+import { keysOf, type Layer, type KeyWithPath } from '../../../src/platform/config/tree.ts'
 import { readConfigText } from '../../../src/platform/config/file.ts'
 
 /** The configuration as the documents show it: every setting with its default. */
@@ -106,7 +106,7 @@ export const OTHERS: Readonly<
 }
 
 /** Every setting there is. */
-export const PLACED: readonly PlacedKey[] = keysOf(CONFIG_KEYS)
+export const PLACED: readonly KeyWithPath[] = keysOf(CONFIG_KEYS)
 
 /** The other value of a setting, as it is read. */
 export function otherValue(path: string): unknown {

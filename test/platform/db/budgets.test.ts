@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, budgetId, runId, scheduleId } from '../../../src/domain/ids.ts'
 import { DAY_MS, later } from '../../../src/domain/instant.ts'
-import { parseZone } from '../../../src/core/time/zone.ts'
+import { parseZone } from '../../../src/domain/time/zone.ts'
 import {
   addUsage,
   deleteBudgets,
@@ -10,12 +10,16 @@ import {
   loadBudgets,
   loadReserved,
   saveBudget,
-  saveBudgetStandings,
+  saveBudgetStates,
   type BudgetRow,
 } from '../../../src/features/budgets/store.ts'
-import { loadHabitsOfAgents, loadHabitsOfSchedules, loadUsages } from '../../../src/features/budgets/usage-store.ts'
+import {
+  loadRecentUsageOfAgents,
+  loadRecentUsageOfSchedules,
+  loadUsages,
+} from '../../../src/features/budgets/usage-store.ts'
 import { insertAgents } from '../../../src/features/agents/store.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { NOW } from '../../support/builders.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { anAgent, makeOrgs, ORG, OTHER_ORG, seedRun } from './records.ts'
@@ -81,7 +85,7 @@ describe('budgets on record', () => {
     ]
     await db.transaction(async (tx) => {
       await Promise.resolve()
-      saveBudgetStandings(tx, ORG, standings)
+      saveBudgetStates(tx, ORG, standings)
     })
     expect(await loadBudgets(db, { orgId: ORG })).toMatchObject(standings)
     await db.transaction((tx) => saveBudget(tx, aRow('a')))
@@ -130,9 +134,9 @@ describe('what runs have set aside and used', () => {
         ...{ agent: n % 2 === 0 ? 'writer' : 'reader', schedule: n < 3 ? 'sch' : null },
       })
     await db.query(`update run set usage = null where id = 'r4'`)
-    const agents = await loadHabitsOfAgents(db, { orgId: ORG, ids: ['writer', 'reader'].map(agentId), each: 2 })
+    const agents = await loadRecentUsageOfAgents(db, { orgId: ORG, ids: ['writer', 'reader'].map(agentId), perId: 2 })
     expect(agents.map(({ id }) => id)).toEqual(['r0', 'r2', 'r3', 'r5'])
-    const schedules = await loadHabitsOfSchedules(db, { orgId: ORG, ids: [scheduleId('sch')], each: 2 })
+    const schedules = await loadRecentUsageOfSchedules(db, { orgId: ORG, ids: [scheduleId('sch')], perId: 2 })
     expect(schedules).toEqual([
       { id: 'r1', agentId: 'reader', scheduleId: 'sch', usage: { inputTokens: 1 } },
       { id: 'r2', agentId: 'writer', scheduleId: 'sch', usage: { inputTokens: 2 } },

@@ -2,7 +2,7 @@ import { rmSync, mkdtempSync } from 'node:fs'
 import { createConnection, createServer, type Socket } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { type ConnectionTarget } from '../../../src/store/postgres/target.ts'
+import type { ConnectionTarget } from '../../../src/platform/db/postgres/target.ts'
 
 export interface CutOff {
   /** The same database, by way of the wire. */

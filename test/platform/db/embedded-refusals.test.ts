@@ -2,8 +2,8 @@ import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findBinariesPackage } from '../../../src/platform/db/embedded/binaries.ts'
-import { refuseFile } from '../../../src/store/embedded/files.ts'
-import { refuseProgram, whyEnded } from '../../../src/platform/db/embedded/server-process.ts'
+import { fileError } from '../../../src/platform/db/embedded/files.ts'
+import { programError, whyEnded } from '../../../src/platform/db/embedded/server-process.ts'
 import { createEmbeddedWorld, type EmbeddedWorld, IS_ROOT, SOMEBODY } from './embedded-world.ts'
 
 // Each test begins with the files of a server that was stopped in good order. Nothing may be written over them.
@@ -166,9 +166,11 @@ describe('a platform', () => {
 
   it('that cannot run the binaries is told so', () => {
     const failure = (code: string): Error => Object.assign(new Error(code), { code })
-    expect(refuseProgram(failure('ENOENT'), '/postgres').code).toBe('platform_unsupported')
-    expect(refuseProgram(failure('EPERM'), '/postgres').message).toContain('may not start another as an ordinary user')
-    expect(refuseProgram(failure('EACCES'), '/postgres').code).toBe('server_failed')
+    expect(programError(failure('ENOENT'), '/postgres').code).toBe('platform_unsupported')
+    expect(programError(failure('EPERM'), '/postgres').message).toContain(
+      'is not allowed to start a process as another user',
+    )
+    expect(programError(failure('EACCES'), '/postgres').code).toBe('server_failed')
   })
 })
 
@@ -193,7 +195,7 @@ describe('what a server says when it ends at once', () => {
   })
 
   it('is a full disk when we hear it first', () => {
-    expect(refuseFile(Object.assign(new Error('full'), { code: 'ENOSPC' }), '/data')).toMatchObject({
+    expect(fileError(Object.assign(new Error('full'), { code: 'ENOSPC' }), '/data')).toMatchObject({
       code: 'disk_full',
     })
   })

@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isAlive } from '../../../src/platform/db/embedded/pid-file.ts'
-import { LOCK_SPACE } from '../../../src/store/advisory-locks.ts'
-import { type ConnectionTarget } from '../../../src/store/postgres/target.ts'
+import { LOCK_SPACE } from '../../../src/platform/db/advisory-locks.ts'
+import type { ConnectionTarget } from '../../../src/platform/db/postgres/target.ts'
 import { runOn } from '../../support/server-databases.ts'
 import { createEmbeddedWorld, type EmbeddedWorld, IS_ROOT } from './embedded-world.ts'
-import { type NodeProcess } from './node-processes.ts'
+import type { NodeProcess } from './node-processes.ts'
 
 let origin: EmbeddedWorld
 let world: EmbeddedWorld

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { inject } from 'vitest'
-import { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from '../../../src/store/embedded/embedded.ts'
-import type { EmbeddedNews } from '../../../src/platform/db/embedded/running.ts'
+import { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from '../../../src/platform/db/embedded/embedded.ts'
+import type { EmbeddedEvent } from '../../../src/platform/db/embedded/running.ts'
 import { isAlive, isServerOf, parsePid } from '../../../src/platform/db/embedded/pid-file.ts'
 import { killAllNodes, type NodeProcess, type NodeProcessOptions, startNode } from './node-processes.ts'
 
@@ -21,7 +21,7 @@ export interface EmbeddedWorld {
   /** Starts a server in this process. */
   readonly start: (
     options?: Partial<EmbeddedOptions>,
-  ) => Promise<EmbeddedServer & { readonly news: readonly EmbeddedNews[] }>
+  ) => Promise<EmbeddedServer & { readonly news: readonly EmbeddedEvent[] }>
   /** Starts a server in a process of its own. */
   readonly startNode: (options?: Partial<Options>, how?: NodeProcessOptions) => NodeProcess
   /** The number of the server process of a data directory, if one runs. */
@@ -58,8 +58,8 @@ export function createEmbeddedWorld(): EmbeddedWorld {
     // Not cpSync: the files have to go on belonging to the server's user.
     copyFrom: (other) => void execFileSync('cp', ['-a', other.options().data, options().data]),
     start: async (given = {}) => {
-      const news: EmbeddedNews[] = []
-      const server = await startEmbedded({ ...options(), tell: (item) => void news.push(item), ...given })
+      const news: EmbeddedEvent[] = []
+      const server = await startEmbedded({ ...options(), onEvent: (item) => void news.push(item), ...given })
       return { ...server, news }
     },
     startNode: (given = {}, how = {}) => startNode({ kind: 'embedded', options: { ...options(), ...given } }, how),

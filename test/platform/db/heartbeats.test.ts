@@ -2,21 +2,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, runId } from '../../../src/domain/ids.ts'
 import { DAY_MS, later, type Instant } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import { deleteAgent, insertAgents } from '../../../src/features/agents/store.ts'
-import type { Database } from '../../../src/store/database.ts'
+import { deleteAgentRow, insertAgents } from '../../../src/features/agents/store.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import {
-  countBeats,
-  deleteOldBeats,
-  deleteSurplusBeats,
-  listBeats,
+  countHeartbeatLog,
+  deleteOldHeartbeatLog,
+  deleteSurplusHeartbeatLog,
+  listHeartbeatLog,
   loadLastDelivered,
-  writeBeats,
-  type BeatRow,
+  writeHeartbeatLog,
+  type HeartbeatLogRow,
 } from '../../../src/features/heartbeats/log-store.ts'
 import {
   loadDueHeartbeats,
   loadHeartbeats,
-  putHeartbeat,
+  upsertHeartbeat,
   type HeartbeatRow,
 } from '../../../src/features/heartbeats/store.ts'
 import { NOW } from '../../support/builders.ts'
@@ -39,7 +39,7 @@ afterAll(() => world.drop())
 
 const ago = (ms: number): Instant => later(NOW, -ms)
 
-const aBeat = (id: string, over: Partial<BeatRow> = {}): BeatRow => ({
+const aBeat = (id: string, over: Partial<HeartbeatLogRow> = {}): HeartbeatLogRow => ({
   ...{
     id,
     agentId: WRITER,
@@ -58,18 +58,18 @@ const aHeartbeat = (over: Partial<HeartbeatRow> = {}): HeartbeatRow => ({
   ...{ okStreak: 0, runId: null, version: 1, createdAt: NOW, updatedAt: NOW, ...over },
 })
 
-const write = (...beats: readonly BeatRow[]): Promise<void> =>
+const write = (...beats: readonly HeartbeatLogRow[]): Promise<void> =>
   db.transaction((tx) => {
-    writeBeats(tx, ORG, beats)
+    writeHeartbeatLog(tx, ORG, beats)
   })
 
 const put = (row: HeartbeatRow): Promise<void> =>
   db.transaction((tx) => {
-    putHeartbeat(tx, row)
+    upsertHeartbeat(tx, row)
   })
 
-const log = (): ReturnType<typeof listBeats> =>
-  listBeats(db, { orgId: ORG, agentId: WRITER, outcomes: null, after: null, limit: 100 })
+const log = (): ReturnType<typeof listHeartbeatLog> =>
+  listHeartbeatLog(db, { orgId: ORG, agentId: WRITER, outcomes: null, after: null, limit: 100 })
 
 /** A delivery that stands as it is said to. */
 const deliver = (
@@ -100,11 +100,11 @@ describe('the log of heartbeats', () => {
       ['hbt_4', 1, 'busy', null],
       ['hbt_5', 1, 'news', 'Fire'],
     ])
-    expect(await countBeats(db, { orgId: ORG, agentId: WRITER })).toBe(4)
+    expect(await countHeartbeatLog(db, { orgId: ORG, agentId: WRITER })).toBe(4)
   })
 
   it('knows what arrived last at each receiver, and nothing that did not', async () => {
-    const news = (n: number, content: string): BeatRow =>
+    const news = (n: number, content: string): HeartbeatLogRow =>
       aBeat(`hbt_${n}`, { outcome: 'news', content, deliveryId: `dlv_${n}` })
     await write(news(1, 'A'), news(2, 'B'), news(3, 'C'), news(4, 'D'), news(5, 'E'))
     await deliver('dlv_1', 'delivered', ago(1_000))
@@ -127,10 +127,10 @@ describe('the log of heartbeats', () => {
     await write(aBeat('hbt_on_its_way', { ...old, outcome: 'news', content: 'A', deliveryId: 'dlv_9' }))
     await deliver('dlv_9', 'pending', NOW)
     await write(...[1, 2, 3, 4].map((n) => aBeat(`hbt_${n}`, { at: ago(n * 1_000) })))
-    expect(await deleteOldBeats(db, { orgId: ORG, before: ago(30 * DAY_MS), limit: 10 })).toBe(1)
-    expect(await deleteSurplusBeats(db, { orgId: ORG, keep: 2, limit: 10 })).toBe(2)
+    expect(await deleteOldHeartbeatLog(db, { orgId: ORG, before: ago(30 * DAY_MS), limit: 10 })).toBe(1)
+    expect(await deleteSurplusHeartbeatLog(db, { orgId: ORG, keep: 2, limit: 10 })).toBe(2)
     expect((await log()).map(({ id }) => id).toSorted()).toEqual(['hbt_1', 'hbt_2', 'hbt_on_its_way', 'hbt_running'])
-    expect(await deleteOldBeats(db, { orgId: OTHER_ORG, before: NOW, limit: 10 })).toBe(0)
+    expect(await deleteOldHeartbeatLog(db, { orgId: OTHER_ORG, before: NOW, limit: 10 })).toBe(0)
   })
 })
 
@@ -153,7 +153,7 @@ describe('heartbeats', () => {
     const gone = agentId('gone')
     await db.transaction((tx) => insertAgents(tx, [anAgent({ id: gone })]))
     await put(aHeartbeat({ agentId: gone }))
-    await db.transaction((tx) => deleteAgent(tx, { orgId: ORG, id: gone }))
+    await db.transaction((tx) => deleteAgentRow(tx, { orgId: ORG, id: gone }))
     expect(await loadHeartbeats(db, { orgId: ORG, agentIds: [gone] })).toEqual([])
   })
 })

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orgId } from '../../../src/domain/ids.ts'
 import { DAY_MS, later, type Instant } from '../../../src/domain/instant.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { createHistoryPartitions, dropOldPartitions } from '../../../src/features/retention/history-store.ts'
 import { migrate, MIGRATIONS_DIRECTORY } from '../../../src/platform/db/migrate.ts'
-import { insertTurn, loadTurnsAfter, loadVersion } from '../../../src/engine/transaction/history-store.ts'
+import { insertTransaction, loadTransactionsAfter, loadVersion } from '../../../src/engine/transaction/history-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 /** The last migration of 0.1.0. */
@@ -64,7 +64,7 @@ describe('a history from before the partitions', () => {
     )
     expect(versions).toEqual([20_000 + (written[0] ?? 0), 20_000 + (written[1] ?? 0), written[2]])
     expect(await loadVersion(db, orgId('gone'))).toMatchObject({ version: 20_000, writer: 'nod_20000' })
-    expect(await loadTurnsAfter(db, { orgId: orgId('gone'), after: 19_990, limit: 99 })).toHaveLength(10)
+    expect(await loadTransactionsAfter(db, { orgId: orgId('gone'), after: 19_990, limit: 99 })).toHaveLength(10)
     const [all] = await db.query('select count(*) as turns, count(distinct (org_id, no)) as numbers from turn', [])
     expect(all).toEqual({ turns: 60_000 + written.reduce((sum, one) => sum + one, 0), numbers: all?.['turns'] })
   })
@@ -80,9 +80,9 @@ describe('a history from before the partitions', () => {
         return db.query(`select to_regclass('turn_before')::text as place`, [])
       })
       .toEqual([{ place: null }])
-    expect(await loadTurnsAfter(db, { orgId: orgId('gone'), after: 0, limit: 9 })).toEqual([])
+    expect(await loadTransactionsAfter(db, { orgId: orgId('gone'), after: 0, limit: 9 })).toEqual([])
     const next = { no: 20_001, at: later(newest, DAY_MS), nodeId: 'nod_1', events: [] }
-    await db.transaction((tx) => insertTurn(tx, orgId('gone'), next))
+    await db.transaction((tx) => insertTransaction(tx, orgId('gone'), next))
     expect(await loadVersion(db, orgId('gone'))).toEqual({ version: 20_001, at: next.at, writer: 'nod_1' })
   })
 })

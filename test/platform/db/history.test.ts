@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DAY_MS, HOUR_MS, instant, later, MINUTE_MS, type Instant } from '../../../src/domain/instant.ts'
-import type { Connection, Database } from '../../../src/store/database.ts'
+import type { Connection, Database } from '../../../src/platform/db/database.ts'
 import {
   createHistoryPartitions,
-  deleteLooseTurns,
+  deleteUnpartitionedHistory,
   dropOldPartitions,
 } from '../../../src/features/retention/history-store.ts'
 import { deleteRowsOfOrg } from '../../../src/features/access/orgs-store.ts'
 import {
-  insertTurn,
+  insertTransaction,
   loadChangedOrgs,
-  loadStanding,
-  loadTurnsAfter,
+  loadVersionAndLease,
+  loadTransactionsAfter,
   loadVersion,
   loadVersions,
 } from '../../../src/engine/transaction/history-store.ts'
@@ -41,7 +41,7 @@ const partitions = async (): Promise<readonly string[]> =>
     `select inhrelid::regclass::text from pg_inherits where inhparent = 'turn'::regclass order by 1`,
   )) as readonly string[]
 const turn = (org: typeof ORG, no: number, at: Instant = NOW): Promise<void> =>
-  db.transaction((tx) => insertTurn(tx, org, { no, at, nodeId: 'nod_1', events: [] }))
+  db.transaction((tx) => insertTransaction(tx, org, { no, at, nodeId: 'nod_1', events: [] }))
 const placesOf = (): Promise<readonly unknown[]> => column('select tableoid::regclass::text from turn order by at')
 
 /** What 0.1.0 sends, to the letter. */
@@ -58,7 +58,7 @@ describe('the version of an org', () => {
     await turn(ORG, 2, later(NOW, 5))
     const newest = { version: 2, at: later(NOW, 5), writer: 'nod_1' }
     expect(await loadVersion(db, ORG)).toEqual(newest)
-    expect(await db.transaction((tx) => loadStanding(tx, { orgId: ORG, nodeId: 'nod_1' }))).toMatchObject(newest)
+    expect(await db.transaction((tx) => loadVersionAndLease(tx, { orgId: ORG, nodeId: 'nod_1' }))).toMatchObject(newest)
     expect(await loadVersions(db)).toEqual(
       new Map([
         [ORG, 2],
@@ -85,7 +85,7 @@ describe('the version of an org', () => {
 
   it('is not moved by a turn that was rolled back', async () => {
     const failing = db.transaction(async (tx) => {
-      insertTurn(tx, ORG, { no: 1, at: NOW, nodeId: 'nod_1', events: [] })
+      insertTransaction(tx, ORG, { no: 1, at: NOW, nodeId: 'nod_1', events: [] })
       await tx.query('select 1/0', [])
     })
     await expect(failing).rejects.toMatchObject({ code: 'statement_failed' })
@@ -215,8 +215,8 @@ describe('the partitions of history', () => {
 
   it('leave what is in the default partition to be removed by row', async () => {
     for (let no = 1; no <= 3; no += 1) await turn(ORG, no, later(NOW, -DAY_MS + no))
-    expect(await deleteLooseTurns(db, { before: later(NOW, -DAY_MS + 3), limit: 1 })).toBe(1)
-    expect(await deleteLooseTurns(db, { before: later(NOW, -DAY_MS + 3), limit: 9 })).toBe(1)
+    expect(await deleteUnpartitionedHistory(db, { before: later(NOW, -DAY_MS + 3), limit: 1 })).toBe(1)
+    expect(await deleteUnpartitionedHistory(db, { before: later(NOW, -DAY_MS + 3), limit: 9 })).toBe(1)
     expect(await column('select no from turn')).toEqual([3])
   })
 })
@@ -236,7 +236,8 @@ describe('a look at what has changed', () => {
   it('reads the history from a time on', async () => {
     for (let no = 1; no <= 3; no += 1) await turn(ORG, no, later(NOW, no))
     const asked = { orgId: ORG, after: 1, limit: 10 }
-    const numbers = async (since: Instant | null) => (await loadTurnsAfter(db, { ...asked, since })).map(({ no }) => no)
+    const numbers = async (since: Instant | null) =>
+      (await loadTransactionsAfter(db, { ...asked, since })).map(({ no }) => no)
     expect(await numbers(null)).toEqual([2, 3])
     expect(await numbers(later(NOW, 1))).toEqual([2, 3])
     expect(await numbers(later(NOW, 3))).toEqual([3])

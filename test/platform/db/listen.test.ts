@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { backoffMs } from '../../../src/platform/db/backoff.ts'
-import { type Database, type Heard } from '../../../src/store/database.ts'
+import type { Database, ReceivedNotification } from '../../../src/platform/db/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let world: TestDatabase
@@ -13,8 +13,11 @@ beforeAll(async () => {
 afterAll(() => world.drop())
 
 /** An ear that can be asked for the next thing it hears. */
-function ear(): { readonly hear: (heard: Heard) => void; readonly next: () => Promise<Heard> } {
-  const heard: Heard[] = []
+function ear(): {
+  readonly hear: (heard: ReceivedNotification) => void
+  readonly next: () => Promise<ReceivedNotification>
+} {
+  const heard: ReceivedNotification[] = []
   let wake: () => void = () => undefined
   return {
     hear: (item) => {
@@ -23,7 +26,7 @@ function ear(): { readonly hear: (heard: Heard) => void; readonly next: () => Pr
     },
     next: async () => {
       while (heard.length === 0) await new Promise<void>((resolve) => void (wake = resolve))
-      return heard.shift() as Heard
+      return heard.shift() as ReceivedNotification
     },
   }
 }

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { migrate, MIGRATIONS_DIRECTORY, readMigrations } from '../../../src/platform/db/migrate.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startNode } from './node-processes.ts'
@@ -117,7 +117,7 @@ describe('a history that is not ours', () => {
 
   it('is refused when the database is newer than the program', async () => {
     await expect(migrate(db)).rejects.toThrow(
-      `prepared by a newer version of this program: it has migration ${last + 1}, this program knows ${last}. Start the newer version.`,
+      `migrated by a newer version of Escapement: it has migration ${last + 1}, this version knows ${last}. Start that version.`,
     )
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Connection, Database } from '../../../src/store/database.ts'
+import type { Connection, Database } from '../../../src/platform/db/database.ts'
 import { loadPending } from '../../../src/engine/org-state/pending-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { makeOrgs, ORG, seedRun } from './records.ts'

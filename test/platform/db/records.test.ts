@@ -4,10 +4,16 @@ import { agentId, attemptId, laneName, runId, scheduleId, sessionKey } from '../
 import { DAY_MS, later, type Instant } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
-import { deleteAgent, insertAgents, listAgents, loadAgents, saveAgent } from '../../../src/features/agents/store.ts'
-import { insertAttempts, loadAttempts, type AttemptRow } from '../../../src/store/attempts.ts'
-import { insertCallbacks, loadCallback, type CallbackRow } from '../../../src/store/callbacks.ts'
-import type { Database } from '../../../src/store/database.ts'
+import { deleteAgentRow, insertAgents, listAgents, loadAgents, saveAgent } from '../../../src/features/agents/store.ts'
+import {
+  type AttemptRow,
+  type CallbackRow,
+  insertAttempts,
+  insertCallbacks,
+  loadAttempts,
+  loadCallback,
+} from '../../../src/features/runs/attempts-store.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { insertIdempotencies, loadIdempotencies } from '../../../src/engine/transaction/idempotency-store.ts'
 import { insertLane, loadLanes, saveLane } from '../../../src/features/lanes/store.ts'
 import {
@@ -92,8 +98,8 @@ describe('agents', () => {
   })
 
   it('are deleted in their org', async () => {
-    expect(await db.transaction((tx) => deleteAgent(tx, { orgId: OTHER_ORG, id: full.id }))).toBe(false)
-    expect(await db.transaction((tx) => deleteAgent(tx, { orgId: ORG, id: full.id }))).toBe(true)
+    expect(await db.transaction((tx) => deleteAgentRow(tx, { orgId: OTHER_ORG, id: full.id }))).toBe(false)
+    expect(await db.transaction((tx) => deleteAgentRow(tx, { orgId: ORG, id: full.id }))).toBe(true)
   })
 })
 

@@ -2,10 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, runId, scheduleId, sessionKey } from '../../../src/domain/ids.ts'
 import { later, type Instant } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
-import type { Database } from '../../../src/store/database.ts'
-import { loadPositions } from '../../../src/store/run-positions.ts'
-import { listRuns, loadRun, type RunChoice, type RunCursor } from '../../../src/store/run-reads.ts'
-import { countSessionWork, insertSessions, listSessions } from '../../../src/store/sessions.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
+import {
+  listRuns,
+  loadPositions,
+  loadRun,
+  type RunQuery,
+  type RunCursor,
+} from '../../../src/features/runs/read-store.ts'
+import { countSessionWork, insertSessions, listSessions } from '../../../src/features/sessions/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { aSessionRow, makeOrgs, ORG, OTHER_ORG, seedRun } from './records.ts'
@@ -22,7 +27,7 @@ beforeEach(() => db.query('delete from run; delete from pending; delete from ses
 afterAll(() => world.drop())
 
 const ids = async (
-  choice: Partial<RunChoice> & { readonly after?: RunCursor; readonly limit?: number } = {},
+  choice: Partial<RunQuery> & { readonly after?: RunCursor; readonly limit?: number } = {},
 ): Promise<readonly string[]> =>
   (await listRuns(db, { orgId: ORG, after: null, limit: 10, ...choice })).map((run) => run.id)
 const minute = (count: number): Instant => later(NOW, count * 60_000)

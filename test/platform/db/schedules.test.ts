@@ -2,19 +2,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, laneName, runId, scheduleId, sessionKey } from '../../../src/domain/ids.ts'
 import { instant, later } from '../../../src/domain/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import {
   countSchedules,
-  deleteSchedules,
+  deleteScheduleRows,
   insertSchedules,
   listSchedules,
   loadDueSchedules,
-  loadNextMoment,
+  loadNextDueTime,
   loadSchedules,
   saveSchedules,
-  updateSchedule,
-} from '../../../src/store/schedules.ts'
-import type { ScheduleRow } from '../../../src/store/schedule-row.ts'
+  type ScheduleRow,
+  updateScheduleRow,
+} from '../../../src/features/schedules/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { timingOf } from '../../support/schedules.ts'
@@ -76,14 +76,14 @@ describe('a schedule', () => {
   it('belongs to one org', async () => {
     await insert(aScheduleRow('sch_1'))
     expect(await loadSchedules(db, { orgId: OTHER_ORG, ids: [scheduleId('sch_1')] })).toEqual([])
-    await db.transaction((tx) => deleteSchedules(tx, { orgId: OTHER_ORG, ids: [scheduleId('sch_1')] }))
+    await db.transaction((tx) => deleteScheduleRows(tx, { orgId: OTHER_ORG, ids: [scheduleId('sch_1')] }))
     expect((await load('sch_1')).id).toBe('sch_1')
   })
 
   it('is gone when it was deleted', async () => {
     await insert(aScheduleRow('sch_1'), aScheduleRow('sch_2'))
     const ids = [scheduleId('sch_1'), scheduleId('sch_9')]
-    await db.transaction((tx) => deleteSchedules(tx, { orgId: ORG, ids }))
+    await db.transaction((tx) => deleteScheduleRows(tx, { orgId: ORG, ids }))
     expect(await countSchedules(db, { orgId: ORG })).toBe(1)
     expect((await load('sch_2')).id).toBe('sch_2')
   })
@@ -128,15 +128,15 @@ describe('an edit', () => {
     await insert(aScheduleRow('sch_1'))
     await db.transaction((tx) => saveSchedules(tx, [aScheduleRow('sch_1', { fires: 5 })]))
     const edited = { ...(await load('sch_1')), name: 'new', payload: { a: 1 }, agentId: agentId('reader') }
-    expect(await db.transaction((tx) => updateSchedule(tx, edited))).toBe(true)
+    expect(await db.transaction((tx) => updateScheduleRow(tx, edited))).toBe(true)
     expect(plain(await load('sch_1'))).toEqual(plain({ ...edited, version: 2, fires: 5 }))
   })
 
   it('changes nothing when somebody else was faster', async () => {
     await insert(aScheduleRow('sch_1'))
     const read = await load('sch_1')
-    await db.transaction((tx) => updateSchedule(tx, { ...read, name: 'first' }))
-    expect(await db.transaction((tx) => updateSchedule(tx, { ...read, name: 'second' }))).toBe(false)
+    await db.transaction((tx) => updateScheduleRow(tx, { ...read, name: 'first' }))
+    expect(await db.transaction((tx) => updateScheduleRow(tx, { ...read, name: 'second' }))).toBe(false)
     expect((await load('sch_1')).name).toBe('first')
   })
 })
@@ -157,16 +157,16 @@ describe('due schedules', () => {
     ])
     const others = { since: instant(-Infinity), except: [ORG] }
     expect([...(await loadDueSchedules(db, { ...others, now: NOW, limit: 10 })).keys()]).toEqual([OTHER_ORG])
-    expect(await loadNextMoment(db, others)).toBe(NOW)
+    expect(await loadNextDueTime(db, others)).toBe(NOW)
     expect([...(await loadDueSchedules(db, { since: instant(-Infinity), except: [], now: NOW, limit: 1 }))]).toEqual([
       [ORG, { ids: ['later'], first: NOW - 10 }],
     ])
-    expect(await loadNextMoment(db, { since: instant(-Infinity), except: [] })).toBe(NOW - 10)
+    expect(await loadNextDueTime(db, { since: instant(-Infinity), except: [] })).toBe(NOW - 10)
   })
 
   it('have no next moment when there are none', async () => {
     await insert(aScheduleRow('paused', { state: 'paused' }))
-    expect(await loadNextMoment(db, { since: instant(-Infinity), except: [] })).toBeNull()
+    expect(await loadNextDueTime(db, { since: instant(-Infinity), except: [] })).toBeNull()
   })
 })
 

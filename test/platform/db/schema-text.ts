@@ -1,4 +1,4 @@
-import { type TestDatabase } from '../../support/database.ts'
+import type { TestDatabase } from '../../support/database.ts'
 
 /**
  * The whole schema as text, from the catalogues: what all migrations together amount to. The same text on every

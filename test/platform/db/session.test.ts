@@ -1,10 +1,10 @@
 import { Client, type ClientBase } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { DatabaseError } from '../../../src/platform/db/database-error.ts'
 import { openPostgres } from '../../../src/platform/db/postgres/postgres.ts'
-import { refuseOldServer, refuseTransactionPooler } from '../../../src/platform/db/postgres/session.ts'
-import { clientConfig } from '../../../src/store/postgres/target.ts'
+import { checkServerVersion, checkPooler } from '../../../src/platform/db/postgres/session.ts'
+import { clientConfig } from '../../../src/platform/db/postgres/target.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { withDatabase } from '../../support/server-databases.ts'
 
@@ -114,7 +114,7 @@ describe('a database that cannot be opened', () => {
     const old = {
       query: () => Promise.resolve({ rows: [{ version: '14.9', number: '140009' }] }),
     } as unknown as ClientBase
-    await expect(refuseOldServer(old)).rejects.toThrow(
+    await expect(checkServerVersion(old)).rejects.toThrow(
       'The database server is too old: it is PostgreSQL 14.9. Use PostgreSQL 15 or newer.',
     )
   })
@@ -132,9 +132,7 @@ describe('an error of the database', () => {
   it('keeps its cause and says what to do', () => {
     const cause = new Error('why')
     const error = new DatabaseError('disk_full', { detail: '/data', cause })
-    expect(error.message).toBe(
-      'The disk is full: /data. Free some space and start again; nothing that was acknowledged is lost.',
-    )
+    expect(error.message).toBe('The disk is full: /data. Free some space and restart; acknowledged work is not lost.')
     expect(error.cause).toBe(cause)
   })
 })
@@ -211,13 +209,13 @@ describe('a pooler', () => {
 
   it('that gives each transaction another connection is refused', async () => {
     const [a, b, c] = clients as [Client, Client, Client]
-    await expect(refuseTransactionPooler(a, a)).rejects.toMatchObject(refused)
-    await expect(refuseTransactionPooler(pooled([a, b]), c)).rejects.toMatchObject(refused)
+    await expect(checkPooler(a, a)).rejects.toMatchObject(refused)
+    await expect(checkPooler(pooled([a, b]), c)).rejects.toMatchObject(refused)
   })
 
   it('that is none, or leaves each client its own, is not', async () => {
     const [a, b] = clients as [Client, Client, Client]
-    await expect(refuseTransactionPooler(a, b)).resolves.toBeUndefined()
-    await expect(refuseTransactionPooler(pooled([a]), pooled([b]))).resolves.toBeUndefined()
+    await expect(checkPooler(a, b)).resolves.toBeUndefined()
+    await expect(checkPooler(pooled([a]), pooled([b]))).resolves.toBeUndefined()
   })
 })

@@ -1,9 +1,9 @@
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { type Database, type Heard } from '../../../src/store/database.ts'
+import type { Database, ReceivedNotification } from '../../../src/platform/db/database.ts'
 import { openPostgres } from '../../../src/platform/db/postgres/postgres.ts'
 import { limitsWithin } from '../../../src/platform/db/postgres/session.ts'
-import { type ConnectionTarget } from '../../../src/store/postgres/target.ts'
+import type { ConnectionTarget } from '../../../src/platform/db/postgres/target.ts'
 import { openProxy, type Proxy } from '../../chaos/network/proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -41,7 +41,7 @@ function through(target: ConnectionTarget, port: number): string {
 const askAll = () => Promise.all(Array.from({ length: POOL }, () => db.query('select 1 as one, pg_sleep(0.02)', [])))
 
 it('finds out once that nobody answers any more, and not once for each connection', async () => {
-  const heard: Heard[] = []
+  const heard: ReceivedNotification[] = []
   await db.listen('turns', (said) => heard.push(said))
   await askAll()
   expect(proxy.forget()).toBe(POOL + 1)

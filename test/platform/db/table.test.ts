@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { instant, type Instant } from '../../../src/domain/instant.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { column, columns, table, writes, type RowOf } from '../../../src/platform/db/table.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -114,7 +114,7 @@ describe('columns of a statement', () => {
 
   it('say when the row is missing that a statement always has', () => {
     expect(sums.first([])).toBeUndefined()
-    expect(() => sums.only([])).toThrow('answered with none')
+    expect(() => sums.only([])).toThrow('the statement returned none')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clientConfig, connectTimeoutMs } from '../../../src/store/postgres/target.ts'
+import { clientConfig, connectTimeoutMs } from '../../../src/platform/db/postgres/target.ts'
 
 const HOST = 'postgres://me:secret@db.example:5433/work'
 
@@ -36,7 +36,7 @@ describe('a database URL', () => {
   })
 
   it.each(['db.example:5432', 'mysql://a@b/c', 'postgres://['])('is refused when it is %s', (url) => {
-    expect(() => clientConfig(url)).toThrow('The database URL cannot be read')
+    expect(() => clientConfig(url)).toThrow('The database URL is invalid')
   })
 
   it('never shows its password in a refusal', () => {
@@ -46,7 +46,7 @@ describe('a database URL', () => {
     } catch (error) {
       said = `${String(error)} ${JSON.stringify(error)} ${String((error as Error).cause)}`
     }
-    expect(said).toContain('cannot be read')
+    expect(said).toContain('is invalid')
     expect(said).not.toContain('secret')
   })
 })

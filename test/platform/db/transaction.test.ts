@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Database, type Transaction } from '../../../src/store/database.ts'
+import type { Database, Transaction } from '../../../src/platform/db/database.ts'
 import { isDatabaseAway } from '../../../src/platform/db/database-error.ts'
 import { openPostgres } from '../../../src/platform/db/postgres/postgres.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { instant, type Instant } from '../../../src/domain/instant.ts'
 import { readClock } from '../../../src/platform/db/clock.ts'
-import { type Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { fromTimestamp, toTimestamp } from '../../../src/platform/db/table.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 

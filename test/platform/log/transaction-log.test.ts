@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createServerLog } from '../../../src/platform/log/server-log.ts'
-import { createTurnLog, type TurnLog } from '../../../src/platform/log/transaction-log.ts'
+import { createTransactionLog, type TransactionLog } from '../../../src/platform/log/transaction-log.ts'
 
 interface World {
-  readonly turns: TurnLog
+  readonly turns: TransactionLog
   readonly lines: () => readonly Readonly<Record<string, unknown>>[]
 }
 
@@ -11,7 +11,7 @@ function world(level: 'info' | 'warn' = 'info'): World {
   let text = ''
   const log = createServerLog({ level, pretty: false, to: (more) => (text += more) })
   return {
-    turns: createTurnLog(log, () => 'nod_1'),
+    turns: createTransactionLog(log, () => 'nod_1'),
     lines: () =>
       text
         .split('\n')
@@ -33,11 +33,11 @@ const changed = (status: string, more: Readonly<Record<string, unknown>> = {}, i
 describe('what turns have done', () => {
   it.each([
     ['queued', 'Run queued'],
-    ['waiting', 'Run accepted, waits'],
+    ['waiting', 'Run accepted, waiting'],
     ['running', 'Run dispatched'],
     ['assigned', 'Run dispatched'],
-    ['awaiting_callback', 'Run awaits its callback'],
-    ['stopping', 'Run is asked to stop'],
+    ['awaiting_callback', 'Run waiting for its callback'],
+    ['stopping', 'Run stopping'],
     ['success', 'Run completed'],
     ['failed', 'Run failed'],
     ['timeout', 'Run failed'],
@@ -62,7 +62,7 @@ describe('what turns have done', () => {
     turns.flush()
     expect(lines()).toMatchObject([
       { msg: 'Task rejected', task: 'tsk_1' },
-      { msg: 'Run will be tried again', run: 'run_1', attempt: 2 },
+      { msg: 'Run will be retried', run: 'run_1', attempt: 2 },
     ])
   })
 
@@ -113,6 +113,6 @@ describe('what turns have done', () => {
     turns.hear('acme', { nodeId: 'nod_1', events: many })
     turns.hear('acme', { nodeId: 'nod_1', events: many })
     turns.flush()
-    expect(lines().at(-1)).toEqual({ msg: 'More happened than could be written down', lost: 150_000 })
+    expect(lines().at(-1)).toEqual({ msg: 'Too many events to log all of them', lost: 150_000 })
   })
 })

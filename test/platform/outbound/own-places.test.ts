@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { databasePlaces } from '../../../src/platform/outbound/resolve.ts'
+import { databaseAddresses } from '../../../src/platform/outbound/resolve.ts'
 
 it.each([
   ['postgres://db.example/x', ['db.example:5432']],
@@ -11,5 +11,5 @@ it.each([
   ['postgres://%2Fvar%2Frun/x', []],
   ['nonsense', []],
 ])('%s is a database at %j', (address, places) => {
-  expect(databasePlaces(address).map(({ host, port }) => `${host}:${port}`)).toEqual(places)
+  expect(databaseAddresses(address).map(({ host, port }) => `${host}:${port}`)).toEqual(places)
 })

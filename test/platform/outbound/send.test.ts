@@ -1,9 +1,8 @@
-import { createServer, type Socket } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createOutboundGuard, type GuardOptions } from '../../../src/platform/outbound/resolve.ts'
-import type { OutboundRequest } from '../../../src/outbound/request.ts'
-import { createOutbound, type Outbound } from '../../../src/outbound/send.ts'
+import type { OutboundRequest } from '../../../src/platform/outbound/request.ts'
+import { createOutbound, type Outbound } from '../../../src/platform/outbound/send.ts'
 import { REFUSED_URLS } from '../../domain/outbound/spellings.ts'
 import { json, startPeer, type Answering, type Peer } from './peer.ts'
 
@@ -167,7 +166,7 @@ describe('the guard', () => {
     const { send, guard } = outbound({
       hosts: [`127.0.0.1:${own.port}`, `me.example:${own.port}`],
       resolve: () => Promise.resolve(['127.0.0.1']),
-      closed: () => [{ what: 'this server', host: '127.0.0.1', port: own.port }],
+      closed: () => [{ description: 'this server', host: '127.0.0.1', port: own.port }],
     })
     for (const url of [
       own.url,
@@ -179,22 +178,22 @@ describe('the guard', () => {
       expect(answer).toMatchObject({ kind: 'refused', message: expect.stringContaining('this server') as string })
     }
     expect(own.heard).toHaveLength(0)
-    expect(await guard.check(`http://me.example:${own.port}/`, 'callback')).toContain('this server')
+    expect(await guard.checkAddresses(`http://me.example:${own.port}/`, 'callback')).toContain('this server')
   })
 
   it('keeps the database closed by what its name stands for', async () => {
     const { guard } = outbound({
       resolve: (host) => Promise.resolve(host === 'db.example' ? ['8.8.4.4'] : ['8.8.4.4', '8.8.8.8']),
-      closed: () => [{ what: 'the database', host: 'db.example', port: 5432 }],
+      closed: () => [{ description: 'the database', host: 'db.example', port: 5432 }],
     })
-    expect(await guard.check('http://other.example:5432/', 'agent')).toContain('the database')
-    expect(await guard.check('http://other.example:80/', 'agent')).toBeNull()
+    expect(await guard.checkAddresses('http://other.example:5432/', 'agent')).toContain('the database')
+    expect(await guard.checkAddresses('http://other.example:80/', 'agent')).toBeNull()
   })
 
   it('checks what is stored without holding an unknown name against it', async () => {
     const { guard } = outbound({ resolve: () => Promise.reject(new Error('ENOTFOUND')) })
-    expect(await guard.check('http://soon.example/', 'callback')).toBeNull()
-    expect(guard.judge('http://10.0.0.1/', 'callback')).toContain('private')
+    expect(await guard.checkAddresses('http://soon.example/', 'callback')).toBeNull()
+    expect(guard.checkUrl('http://10.0.0.1/', 'callback')).toContain('private')
   })
 })
 
@@ -273,14 +272,14 @@ describe('the other side', () => {
   it('that nobody knows is a network error with its name', async () => {
     const resolve = (): Promise<string[]> => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
     expect(await outbound({ resolve }).send(ask('http://gone.example/'))).toEqual({
-      ...{ kind: 'network', message: 'gone.example cannot be resolved (ENOTFOUND)' },
+      ...{ kind: 'network', message: 'cannot resolve gone.example (ENOTFOUND)' },
     })
   })
 
   it('that never answers is a timeout, and its connection is dropped', async () => {
     const other = await peer(() => undefined)
     const answer = await outbound().send(ask(other.url, { timeoutMs: 100 }))
-    expect(answer).toEqual({ kind: 'timeout', message: 'no complete answer within 100 ms' })
+    expect(answer).toEqual({ kind: 'timeout', message: 'no complete response within 100 ms' })
     await vi.waitFor(() => expect(other.dropped()).toBe(1))
   })
 
@@ -309,7 +308,7 @@ describe('the other side', () => {
     const answer = await outbound().send(ask(url))
     expect(answer).toMatchObject({
       kind: 'network',
-      message: expect.stringContaining('in the middle of the answer') as string,
+      message: expect.stringContaining('bytes of the response') as string,
     })
   })
 
@@ -345,7 +344,7 @@ describe('the other side', () => {
     const before = process.memoryUsage().rss
     for (const path of ['/said', '/unsaid'])
       expect(await outbound().send(ask(`${other.url}${path}`, { maxBytes: 65_536 }))).toEqual({
-        ...{ kind: 'too_large', status: 200, message: 'the answer is larger than 65536 bytes' },
+        ...{ kind: 'too_large', status: 200, message: 'the response is larger than 65536 bytes' },
       })
     await vi.waitFor(() => expect(other.dropped()).toBe(2))
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20)
@@ -369,7 +368,7 @@ describe('a signal', () => {
       const answer = outbound().send(ask(`${other.url}${path}`, { signal: controller.signal }))
       await vi.waitFor(() => expect(other.heard).toHaveLength(n + 1))
       controller.abort()
-      expect(await answer).toEqual({ kind: 'aborted', message: 'the request was stopped' })
+      expect(await answer).toEqual({ kind: 'aborted', message: 'the request was cancelled' })
       await vi.waitFor(() => expect(other.dropped()).toBe(n + 1))
     }
   })

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeText } from '../../../src/yaml/place.ts'
-import { readYaml, type ReadYaml } from '../../../src/platform/yaml/yaml.ts'
+import { positionText, readYaml, type ReadYaml } from '../../../src/platform/yaml/yaml.ts'
 
 /** The files by the letters of the alphabet. */
 const named = (texts: readonly string[]): readonly { readonly name: string; readonly text: string }[] =>
@@ -14,12 +13,12 @@ function readGood(...texts: readonly string[]): ReadYaml {
 
 function flawsIn(...texts: readonly string[]): readonly string[] {
   const read = readYaml(named(texts))
-  return read.ok ? [] : read.flaws.map((flaw) => `${placeText(flaw)} ${flaw.message}`)
+  return read.ok ? [] : read.flaws.map((flaw) => `${positionText(flaw)} ${flaw.message}`)
 }
 
-const whereIs = ({ placeOf }: ReadYaml, pointer: string): string | null => {
+const whereIs = ({ positionOf: placeOf }: ReadYaml, pointer: string): string | null => {
   const place = placeOf(pointer)
-  return place === null ? null : placeText(place)
+  return place === null ? null : positionText(place)
 }
 
 const NIGHTLY = `# Comments stay with people.
@@ -36,7 +35,7 @@ schedules:
 
 describe('a file with too much in it', () => {
   it('is refused before it is parsed', () => {
-    expect(flawsIn(']'.repeat(500_000))).toEqual(['a.yaml:1:1 the file has more than 150000 words and signs'])
+    expect(flawsIn(']'.repeat(500_000))).toEqual(['a.yaml:1:1 the file has more than 150000 tokens'])
     expect(flawsIn(`a: &a x\nb:\n${'- *a\n'.repeat(1_001)}`)).toEqual([
       'a.yaml:1:1 the file has more than 1000 aliases',
     ])
@@ -63,7 +62,7 @@ describe('a file with too much in it', () => {
   it('has its first mistakes told, and how many more there are', () => {
     const flaws = flawsIn(`a: 1\n${'a: 1\n'.repeat(75)}`)
     expect(flaws).toHaveLength(51)
-    expect(flaws.slice(-2)).toEqual(['a.yaml:51:1 "a" is said twice', 'a.yaml:52:1 and 25 more mistakes'])
+    expect(flaws.slice(-2)).toEqual(['a.yaml:51:1 duplicate name "a"', 'a.yaml:52:1 and 25 more errors'])
   })
 })
 
@@ -157,23 +156,25 @@ describe('several files, and several documents in one', () => {
   })
 
   it('may not contradict each other', () => {
-    expect(flawsIn('version: 1', 'a: 1\nversion: 2')).toEqual(['b.yaml:2:1 "version" was said before, and differently'])
-    expect(flawsIn('agents: []', 'agents: {}')).toEqual(['b.yaml:1:1 "agents" was said before, and differently'])
+    expect(flawsIn('version: 1', 'a: 1\nversion: 2')).toEqual([
+      'b.yaml:2:1 "version" was already set to a different value',
+    ])
+    expect(flawsIn('agents: []', 'agents: {}')).toEqual(['b.yaml:1:1 "agents" was already set to a different value'])
   })
 })
 
 describe('a file that cannot be read', () => {
   it.each([
     ['a tab for indentation', 'schedules:\n\t- name: A', 'a.yaml:2:1 tabs are not allowed as indentation'],
-    ['a name twice', 'a: 1\nb: 2\na: 3', 'a.yaml:3:1 "a" is said twice'],
+    ['a name twice', 'a: 1\nb: 2\na: 3', 'a.yaml:3:1 duplicate name "a"'],
     ['what is not closed', 'a: "x', 'a.yaml:1:6 missing closing "quote'],
     ['a wrong indentation', 'agents:\n  - name: x\n   cron: y', 'a.yaml:3:1 '],
     ['an alias without an anchor', 'a: *b', 'a.yaml:1:1 unresolved alias'],
-    ['an alias inside of its anchor', 'a: &b [[*b]]', 'a.yaml:1:9 "*b" is inside of what it stands for'],
-    ['a list at the top', '- a', 'a.yaml:1:1 must hold lists such as "schedules:"'],
+    ['an alias inside of its anchor', 'a: &b [[*b]]', 'a.yaml:1:9 "*b" refers to a value that contains it'],
+    ['a list at the top', '- a', 'a.yaml:1:1 must contain lists such as "schedules:"'],
     ['a tag of somebody else', 'a: !secret x', 'a.yaml:1:4 unresolved tag: !secret'],
-    ['a number without digits', 'a:\n  b: .inf', 'a.yaml:2:6 must be a number that can be written with digits'],
-    ['a name that is a list', '? [a]\n: b', 'a.yaml:1:3 a name must be a text'],
+    ['a number without digits', 'a:\n  b: .inf', 'a.yaml:2:6 must be a finite number'],
+    ['a name that is a list', '? [a]\n: b', 'a.yaml:1:3 a name must be a string'],
     ['a second document that is broken', 'a: 1\n---\nb: [', 'a.yaml:3:5 '],
   ])('has %s, and says where', (_, text, flaw) => {
     expect(flawsIn(text)[0]?.slice(0, flaw.length)).toBe(flaw)

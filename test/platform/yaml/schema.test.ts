@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
-import { asCodeSchema } from '../../../src/contract/as-code-schema.ts'
+import { asCodeSchema } from '../../../src/features/as-code/schema.ts'
 import { readYaml } from '../../../src/platform/yaml/yaml.ts'
 import { textOf } from '../../docs/tracked-files.ts'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readYaml } from '../../../src/platform/yaml/yaml.ts'
-import { writeYaml } from '../../../src/yaml/write.ts'
+import { readYaml, writeYaml } from '../../../src/platform/yaml/yaml.ts'
 
 const again = (text: string): unknown => {
   const read = readYaml([{ name: 'again.yaml', text }])

@@ -2,14 +2,13 @@ import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { codesOf } from '../../../src/operations/openapi.ts'
+import { errorCodesOf } from '../../../src/operations/openapi.ts'
 import type { OperationSpec } from '../../../src/api/operation.ts'
 import { type Problem, problem } from '../../../src/api/problem.ts'
 import { REFUSAL_CODES, type RefusalCode } from '../../../src/api/refusals.ts'
 
-import { taskError } from '../../../src/features/tasks/schema.ts'
-import { facadeCodeOf } from '../../../src/contract/task-errors.ts'
-import { isFacadePath } from '../../../src/http/tasks/facade.ts'
+import { facadeCodeOf, taskError } from '../../../src/features/tasks/schema.ts'
+import { isFacadePath } from '../../../src/server/http/task-facade.ts'
 import type { HttpWorld } from '../support.ts'
 import {
   fitting,
@@ -236,7 +235,7 @@ function checkTaskError({ spec, drawn, response }: Exchange): void {
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
   const told = taskError.parse(response.json())
   expect(told.error).not.toBe('')
-  const known = [...codesOf(spec), ...(drawn.param === undefined ? [] : OF_ADDRESSES)] as readonly RefusalCode[]
+  const known = [...errorCodesOf(spec), ...(drawn.param === undefined ? [] : OF_ADDRESSES)] as readonly RefusalCode[]
   const meant = known.filter((code) => facadeCodeOf(code) === told.code)
   expect(meant.map((code) => REFUSAL_CODES[code])).toContain(response.statusCode)
   if (meant.includes('QUEUE_FULL')) expect(response.headers['retry-after']).toMatch(/^[1-9]/)
@@ -248,7 +247,7 @@ function checkProblem({ spec, drawn, response }: Exchange): void {
   expect(told.status).toBe(response.statusCode)
   expect(REFUSAL_CODES[told.code]).toBe(told.status)
   expect(told.detail).not.toBe('')
-  const known: readonly string[] = [...codesOf(spec), ...(drawn.param === undefined ? [] : OF_ADDRESSES)]
+  const known: readonly string[] = [...errorCodesOf(spec), ...(drawn.param === undefined ? [] : OF_ADDRESSES)]
   expect(known, `${told.code} is not among the refusals of the table: ${told.detail}`).toContain(told.code)
   if (told.code === 'VALIDATION') expect(told.errors ?? []).not.toEqual([])
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 
 /**
  * Looks at everything that is kept: the answer is another text as soon as any row of any table was made, written again or

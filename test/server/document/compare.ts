@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import type { OperationSpec } from '../../../src/api/operation.ts'
-import { readersOf } from '../../../src/api/read-input.ts'
-import { readShape } from '../../../src/contract/read-shape.ts'
+import { readersOf, readShape } from '../../../src/api/read-input.ts'
 import { Refusal } from '../../../src/api/refusals.ts'
-import { foundBy } from '../../../src/contract/schema-flaws.ts'
+import { ruleFlawsOf } from '../../../src/api/schema-flaws.ts'
 import { MAX_IN_BATCH, taskInput } from '../../../src/features/tasks/schema.ts'
 import { bodiesFor, type DrawnBody } from './bodies.ts'
 import { respelled, type DescribedBody } from './document.ts'
@@ -16,7 +15,7 @@ type Issue = z.core.$ZodIssue
 /** Whether a rule alone found it. Of a union one choice is enough whose shape fits. */
 function isOfRule(issue: Issue): boolean {
   if (issue.code === 'invalid_union') return issue.errors.some((issues) => issues.length > 0 && issues.every(isOfRule))
-  const found = foundBy(issue)
+  const found = ruleFlawsOf(issue)
   return found !== null && !found.isShape
 }
 

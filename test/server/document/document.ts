@@ -43,7 +43,7 @@ export interface DescribedBody {
 
 /** What the document says in words because JSON Schema cannot. */
 export const CONVENTIONS = [
-  'Words of closed lists may be given in any case.',
+  'Enum values may be given in any letter case.',
   'The length of a text is its number of UTF-16 code units.',
 ]
 

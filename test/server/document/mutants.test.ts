@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { fieldsRule, rule, text, whole } from '../../../src/api/fields.ts'
+import { fieldsRule, rule, text, integerBetween } from '../../../src/api/fields.ts'
 import { openApiOf } from '../../../src/operations/openapi.ts'
 import type { OperationSpec } from '../../../src/api/operation.ts'
 import { flawed, parsed } from '../../../src/domain/input.ts'
@@ -20,7 +20,7 @@ function comparing(described: z.ZodType, read: OperationSpec): Comparison {
 
 const thing = z.strictObject({
   name: text(1, 20),
-  size: whole(0, 10).nullish(),
+  size: integerBetween(0, 10).nullish(),
   color: z.enum(['red', 'GREEN']).optional(),
   tags: z.array(text(1, 5)).max(3).optional(),
   inner: z.strictObject({ at: z.iso.datetime(), share: z.number().min(0).max(1).optional() }).optional(),
@@ -34,11 +34,11 @@ const inner = thing.shape.inner.unwrap()
 
 /** Schemas that differ from what the document says in one thing. */
 const MUTANTS: readonly (readonly [string, z.ZodType])[] = [
-  ['an upper bound is one higher', thing.extend({ size: whole(0, 11).nullish() })],
-  ['an upper bound is one lower', thing.extend({ size: whole(0, 9).nullish() })],
-  ['a lower bound is one higher', thing.extend({ size: whole(1, 10).nullish() })],
+  ['an upper bound is one higher', thing.extend({ size: integerBetween(0, 11).nullish() })],
+  ['an upper bound is one lower', thing.extend({ size: integerBetween(0, 9).nullish() })],
+  ['a lower bound is one higher', thing.extend({ size: integerBetween(1, 10).nullish() })],
   ['a fraction is accepted', thing.extend({ size: z.number().min(0).max(10).nullish() })],
-  ['null is refused', thing.extend({ size: whole(0, 10).optional() })],
+  ['null is refused', thing.extend({ size: integerBetween(0, 10).optional() })],
   ['a field is no longer required', thing.extend({ name: text(1, 20).optional() })],
   ['a field is required', thing.extend({ color: z.enum(['red', 'GREEN']) })],
   ['an empty text is accepted', thing.extend({ name: text(0, 20) })],

@@ -51,7 +51,7 @@ const MARK = 'the mark'
 
 /** Under which name, and where, an operation is given what a tool was given as this argument. */
 function landingOf(tool: Tool, argument: string): readonly string[] {
-  const { operation, ...parts } = tool.ask({ [argument]: MARK })
+  const { operation, ...parts } = tool.toRequest({ [argument]: MARK })
   const found: string[] = []
   const walk = (value: unknown, path: readonly string[]): void => {
     if (value === MARK) found.push(nameAt(operation, path))
@@ -69,7 +69,7 @@ function nameAt(operation: string, path: readonly string[]): string {
 
 /** The operations that a tool can ask for. */
 const operationsOf = (tool: Tool): readonly string[] => [
-  ...new Set(argumentsOf(tool).map((argument) => tool.ask({ [argument]: MARK }).operation)),
+  ...new Set(argumentsOf(tool).map((argument) => tool.toRequest({ [argument]: MARK }).operation)),
 ]
 
 describe('names', () => {
@@ -116,7 +116,7 @@ describe('other names', () => {
     expect((await guest.call('run_now', { id })).structured).toMatchObject({ ran: true })
     expect(await guest.refused('schedule_delete', { id, schedule_id: id })).toMatchObject({
       code: 'VALIDATION',
-      errors: [{ pointer: '/id', message: 'and schedule_id are the same; give schedule_id alone' }],
+      errors: [{ pointer: '/id', message: 'and schedule_id mean the same; give only schedule_id' }],
     })
     expect((await guest.call('schedule_delete', { id })).structured).toEqual({ id, deleted: true })
 

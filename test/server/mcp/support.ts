@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect } from 'vitest'
-import { PROBLEM_META, type ToldProblem } from '../../../src/mcp/results.ts'
-import { toolNamed } from '../../../src/server/mcp/tools/tools.ts'
+import { PROBLEM_META, type ToolProblem } from '../../../src/server/mcp/results.ts'
+import { findTool } from '../../../src/server/mcp/tools/tools.ts'
 import type { HttpWorld, Method } from '../support.ts'
 
 /** The revisions a client of the protocol may speak: with a handshake, and without one. */
@@ -13,7 +13,7 @@ export type Revision = typeof HANDSHAKE | typeof MODERN
 export interface Called {
   readonly text: string
   readonly structured: Readonly<Record<string, unknown>>
-  readonly problem: ToldProblem | null
+  readonly problem: ToolProblem | null
 }
 
 /** The official client, connected to the server of a world. */
@@ -21,7 +21,7 @@ export interface McpGuest {
   readonly client: Client
   readonly call: (tool: string, input?: Record<string, unknown>) => Promise<Called>
   /** The same, when it has to be refused; answers with what was refused. */
-  readonly refused: (tool: string, input?: Record<string, unknown>) => Promise<ToldProblem>
+  readonly refused: (tool: string, input?: Record<string, unknown>) => Promise<ToolProblem>
 }
 
 /** A `fetch` that asks a server in this process. */
@@ -63,9 +63,9 @@ export function guestOf(client: Client): McpGuest {
     const [first] = result.content
     const text = first?.type === 'text' ? first.text : ''
     expect(text).not.toBe('')
-    const problem = (result._meta?.[PROBLEM_META] as ToldProblem | undefined) ?? null
+    const problem = (result._meta?.[PROBLEM_META] as ToolProblem | undefined) ?? null
     expect(result.isError === true).toBe(problem !== null)
-    if (problem === null) toolNamed(tool)?.output.parse(result.structuredContent)
+    if (problem === null) findTool(tool)?.output.parse(result.structuredContent)
     else expect(text).toContain(`${problem.code}: `)
     return { text, structured: (result.structuredContent ?? {}) as Called['structured'], problem }
   }

@@ -39,7 +39,7 @@ describe.each([HANDSHAKE, MODERN] as const)('the tools (%s)', (revision) => {
       ...{ name: 'Morning mail', cron: '0 9 * * MON-FRI', timezone: 'Europe/Berlin', prompt: 'Summarise the inbox' },
     })
     expect(made.structured).toMatchObject({ name: 'Morning mail', state: 'active', prompt: 'Summarise the inbox' })
-    expect(made.text).toMatch(/^Made "Morning mail" \(\w+\): At 09:00.*\. Next run /)
+    expect(made.text).toMatch(/^Created "Morning mail" \(\w+\): At 09:00.*\. Next run /)
     const { id, version } = made.structured as { readonly id: string; readonly version: number }
     const stored = await world.ask('GET', `/api/v1/schedules/${id}`)
     expect(stored.json()).toMatchObject({ payload: { prompt: 'Summarise the inbox' }, created_by: 'key_owner' })
@@ -97,19 +97,19 @@ describe.each([HANDSHAKE, MODERN] as const)('the tools (%s)', (revision) => {
 describe('the table of tools', () => {
   it('asks only for operations of the contract, and none that could make a program start', () => {
     const asked = [
-      TOOLS.schedule_create.ask({}),
-      TOOLS.schedule_list.ask({}),
-      TOOLS.schedule_list.ask({ schedule_id: 'x' }),
-      TOOLS.schedule_update.ask({ schedule_id: 'x' }),
-      TOOLS.schedule_delete.ask({ schedule_id: 'x' }),
-      TOOLS.schedule_preview.ask({}),
-      TOOLS.run_now.ask({ schedule_id: 'x' }),
-      TOOLS.run_explain.ask({ run_id: 'x' }),
-      TOOLS.run_explain.ask({ schedule_id: 'x', at: 1 }),
-      TOOLS.task_submit.ask({ agent_id: 'x', action: 'x' }),
-      TOOLS.stop.ask({ session: 'x' }),
-      TOOLS.stop.ask({ session: 'x', all: true }),
-      TOOLS.stop.ask({ run_id: 'x' }),
+      TOOLS.schedule_create.toRequest({}),
+      TOOLS.schedule_list.toRequest({}),
+      TOOLS.schedule_list.toRequest({ schedule_id: 'x' }),
+      TOOLS.schedule_update.toRequest({ schedule_id: 'x' }),
+      TOOLS.schedule_delete.toRequest({ schedule_id: 'x' }),
+      TOOLS.schedule_preview.toRequest({}),
+      TOOLS.run_now.toRequest({ schedule_id: 'x' }),
+      TOOLS.run_explain.toRequest({ run_id: 'x' }),
+      TOOLS.run_explain.toRequest({ schedule_id: 'x', at: 1 }),
+      TOOLS.task_submit.toRequest({ agent_id: 'x', action: 'x' }),
+      TOOLS.stop.toRequest({ session: 'x' }),
+      TOOLS.stop.toRequest({ session: 'x', all: true }),
+      TOOLS.stop.toRequest({ run_id: 'x' }),
     ].map(({ operation }) => operation)
     for (const operation of asked) expect(OPERATIONS).toHaveProperty([operation])
     expect(asked.filter((operation) => /^(agents|keys|secrets|config|targets)\./.test(operation))).toEqual([])

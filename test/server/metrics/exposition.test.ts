@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { METRICS, UNPREFIXED } from '../../../src/metrics/catalogue.ts'
-import { createCounting, showMetrics } from '../../../src/server/metrics/metrics.ts'
-import type { AgentWork, Sources } from '../../../src/server/metrics/samples.ts'
+import { METRICS, UNPREFIXED } from '../../../src/server/metrics/catalogue.ts'
+import { createNodeMetrics, showMetrics } from '../../../src/server/metrics/metrics.ts'
+import type { AgentLoad, Sources } from '../../../src/server/metrics/samples.ts'
 import { parsePrometheusText } from '../../support/prometheus-text.ts'
 
-const agent = (agentId: string, queued: number): AgentWork => ({ orgId: 'acme', agentId, queued, inFlight: 1 })
+const agent = (agentId: string, queued: number): AgentLoad => ({ orgId: 'acme', agentId, queued, inFlight: 1 })
 
 function sourcesWith(change: Partial<Sources> = {}): Sources {
   return {
-    tally: createCounting(() => 0).tally,
+    tally: createNodeMetrics(() => 0).tally,
     version: '1.2.3',
     nodeId: () => 'nod_1',
     lanes: () => [],
@@ -40,7 +40,7 @@ describe('the text', () => {
   })
 
   it('has the names without prefix too, with the same numbers, where they are asked for', async () => {
-    const { tally } = createCounting(() => 0)
+    const { tally } = createNodeMetrics(() => 0)
     tally.timeouts = 3
     tally.failureRetries = 2
     Object.assign(tally.ended, { schedule: { failed: 4 } })
@@ -103,7 +103,7 @@ describe('the text', () => {
 
 describe('a histogram', () => {
   it('counts what is exactly at a bound below it, what is beyond all of them, and nothing below 0', async () => {
-    const { tally, meter } = createCounting(() => 0)
+    const { tally, meter } = createNodeMetrics(() => 0)
     for (const ms of [1, 1.01, 999_999, -5]) meter.scanned(ms)
     const seen = await shown({ tally })
     const upTo = (le: string): number => seen.value('escapement_scan_duration_seconds_bucket', { le })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createSeldom, type Seldom } from '../../../src/metrics/seldom.ts'
+import { createCachedValue, type CachedValue } from '../../../src/server/metrics/samples.ts'
 
 /** Something to find out that takes as long as the test says, by a clock the test moves. */
 function createWorld(): {
-  readonly seldom: Seldom<number>
+  readonly seldom: CachedValue<number>
   readonly pass: (ms: number) => void
   readonly takes: (ms: number) => void
   readonly fail: (fails: boolean) => void
@@ -18,7 +18,7 @@ function createWorld(): {
     return asked
   }
   return {
-    seldom: createSeldom(find, { counter: () => now, leastMs: 5_000, share: 0.01, patienceMs: 50 }),
+    seldom: createCachedValue(find, { counter: () => now, minIntervalMs: 5_000, maxShare: 0.01, firstWaitMs: 50 }),
     pass: (ms) => void (now += ms),
     takes: (ms) => void (cost = ms),
     fail: (yes) => void (fails = yes),
@@ -82,8 +82,8 @@ describe('what is costly to find out', () => {
   })
 
   it('is null when nobody has ever found out, and nobody waits for ever', async () => {
-    const never = createSeldom(() => new Promise<number>(() => undefined), {
-      ...{ counter: () => 0, leastMs: 5_000, share: 0.01, patienceMs: 10 },
+    const never = createCachedValue(() => new Promise<number>(() => undefined), {
+      ...{ counter: () => 0, minIntervalMs: 5_000, maxShare: 0.01, firstWaitMs: 10 },
     })
     expect(await never.read()).toBeNull()
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CronJob, CronRunEntry } from '../../../src/contract/rpc/cron.ts'
+import type { CronJob, CronRunEntry } from '../../../src/server/rpc/schema.ts'
 import { seedRun } from '../../platform/db/records.ts'
 import { createHttpWorld, type HttpWorld } from '../support.ts'
 import { call, pointers, result } from './support.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { RPC_ERRORS } from '../../../src/contract/rpc/errors.ts'
+import { RPC_ERRORS } from '../../../src/server/rpc/schema.ts'
 import { RPC_METHODS } from '../../../src/server/rpc/methods.ts'
 import { createHttpWorld, type HttpWorld } from '../support.ts'
 import { post, type Answer } from './support.ts'

@@ -3,11 +3,11 @@ import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { createAnswerMemory } from '../../../src/http/answer-memory.ts'
-import type { HttpContext } from '../../../src/http/context.ts'
+import { createAnswerMemory } from '../../../src/server/http/answer-memory.ts'
+import type { HttpContext } from '../../../src/server/http/context.ts'
 import { createRateLimit } from '../../../src/server/http/rate-limit.ts'
-import { addRpcSockets } from '../../../src/http/rpc/sockets.ts'
-import type { SocketLimits } from '../../../src/http/sockets.ts'
+import { addRpcSockets } from '../../../src/server/rpc/routes.ts'
+import type { SocketLimits } from '../../../src/server/sockets/sockets.ts'
 import { frameOf, PING } from '../../fuzz/connections/frames.ts'
 import { dial, handshake } from '../../fuzz/connections/wire.ts'
 import { aPrincipal } from '../support.ts'
@@ -33,8 +33,8 @@ const context = {
   }),
   counter: () => 0,
   isDraining: () => false,
-  hearAccess: () => () => undefined,
-  metrics: { refused: () => undefined },
+  onAccessChange: () => () => undefined,
+  metrics: { countRefusal: () => undefined },
   ports: { clock: { now: () => 0 } },
 } as unknown as HttpContext
 
@@ -83,8 +83,8 @@ describe('a socket', () => {
   })
 
   it.each([
-    ['a node', { all: 1, perOrg: 9 }, 'This node has 1 sockets open'],
-    ['an org', { all: 9, perOrg: 1 }, 'The org has 1 sockets open'],
+    ['a node', { all: 1, perOrg: 9 }, 'This node has reached its limit of 1 open sockets'],
+    ['an org', { all: 9, perOrg: 1 }, 'The org has reached its limit of 1 open sockets'],
   ])('is refused beyond as many as %s may have, and let in when one has gone', async (_, allowed, detail) => {
     most = allowed
     const port = await listen()
@@ -108,7 +108,7 @@ describe('a socket', () => {
   })
 
   it('is cut off when it sends pings and does not read the answers', async () => {
-    const port = await listen({ mostBytes: 10_000 })
+    const port = await listen({ maxBytes: 10_000 })
     const socket = dial(port)
     socket.write(handshake({ port, key: 'x' }))
     await new Promise((resolve) => socket.once('data', resolve))

@@ -74,7 +74,7 @@ describe('a request', () => {
 
   it.each(['cron.wake', 'chat.send', 'heartbeat.add'])('for %s is told of none', async (method) => {
     const { error } = await call(world, method)
-    expect(error).toEqual({ code: -32601, message: `There is no method ${method}`, data: { code: 'METHOD_NOT_FOUND' } })
+    expect(error).toEqual({ code: -32601, message: `Unknown method ${method}`, data: { code: 'METHOD_NOT_FOUND' } })
   })
 
   it.each(['nonsense', '__proto__', 'constructor', 'toString'])('for %s has no method', async (method) => {
@@ -212,7 +212,7 @@ describe('the door', () => {
   })
 
   it('tells nothing of what nobody expected but where to find it', async () => {
-    const broken = { ...world.services.ports, turns: { take: () => Promise.reject(new TypeError('a secret')) } }
+    const broken = { ...world.services.ports, commands: { execute: () => Promise.reject(new TypeError('a secret')) } }
     world.change({ ports: broken })
     try {
       const { error } = await call(world, 'sessions.stop', { key: 'agent:writer:x' })

@@ -16,7 +16,7 @@ const opened: WebSocket[] = []
 beforeAll(async () => {
   world = await createHttpWorld()
   world.change({
-    hearAccess: (hear) => {
+    onAccessChange: (hear) => {
       hearers.add(hear)
       return () => void hearers.delete(hear)
     },

@@ -10,7 +10,7 @@ const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
 describe('while nobody records spans', () => {
   it('is off, and begins no traces', () => {
-    expect([tracing.isOn(), tracing.begin('schedule'), tracing.here()]).toEqual([false, null, null])
+    expect([tracing.isOn(), tracing.begin('schedule'), tracing.currentTrace()]).toEqual([false, null, null])
   })
 
   it.each([
@@ -19,7 +19,7 @@ describe('while nobody records spans', () => {
     [undefined, null],
     [['two', 'headers'], null],
   ])('hands %j on as %j, and what is at once stays at once', (given, heard) => {
-    expect(tracing.admit('test', given, (trace) => trace)).toBe(heard)
+    expect(tracing.traceSubmission('test', given, (trace) => trace)).toBe(heard)
   })
 
   it('performs the very attempt it was given', async () => {

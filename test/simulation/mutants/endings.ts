@@ -13,14 +13,15 @@ export const ENDING_MUTANTS: readonly Mutant[] = [
       from === 'stopping' && event === 'succeed' ? 'success' : right(from, event),
   }),
   mutant('one retry too many', 'attempts_counted', {
-    settle: (right) => (outcome, attempt, facts) =>
+    settleAttempt: (right) => (outcome, attempt, facts) =>
       right(outcome, attempt, { ...facts, policy: { ...facts.policy, maxRetries: facts.policy.maxRetries + 1 } }),
   }),
   mutant('runs retry by themselves under failure action RETRY', 'attempts_counted', {
-    settle: (right) => (outcome, attempt, facts) => right(outcome, attempt, { ...facts, failureActionRetries: false }),
+    settleAttempt: (right) => (outcome, attempt, facts) =>
+      right(outcome, attempt, { ...facts, failureActionRetries: false }),
   }),
   mutant('a retry is planned for never', 'nothing_stuck', {
-    settle: (right) => (outcome, attempt, facts) => ({ ...right(outcome, attempt, facts), retryAt: null }),
+    settleAttempt: (right) => (outcome, attempt, facts) => ({ ...right(outcome, attempt, facts), retryAt: null }),
   }),
   mutant('the answer of an executor is thrown away', 'nothing_stuck', {
     decideReport: (right) => (run, reported) =>

@@ -51,7 +51,7 @@ export const FIRING_MUTANTS: readonly Mutant[] = [
     },
   }),
   mutant('a held occurrence is the previous run of others', 'held_apart', {
-    hold: (right) => (desk, made, held) => {
+    holdOccurrence: (right) => (desk, made, held) => {
       right(desk, made, held)
       const row =
         made.scheduleId === undefined || made.scheduleId === null ? undefined : desk.schedules.get(made.scheduleId)

@@ -1,18 +1,18 @@
-import type { LineUp } from '../../../src/core/picking/line-up.ts'
-import type { Standee } from '../../../src/core/picking/line-up-places.ts'
+import type { ReadyQueue } from '../../../src/domain/queue/ready-queue.ts'
+import type { QueuedRun } from '../../../src/domain/queue/queued-run.ts'
 import { isInFlight, isRetrying } from '../../../src/domain/run/run.ts'
-import type { Memory } from '../../../src/service/turn/memory.ts'
+import type { LoadedOrg } from '../../../src/engine/org-state/memory.ts'
 import { mutant, type Mistakes, type Mutant } from './mutant.ts'
 
 /** A line-up that is told something else than what is. */
-const lineUpWith = (change: (lineUp: LineUp) => Partial<LineUp>): Mistakes => ({
-  createLineUp: (right) => (orgId) => {
+const lineUpWith = (change: (lineUp: ReadyQueue) => Partial<ReadyQueue>): Mistakes => ({
+  createReadyQueue: (right) => (orgId) => {
     const lineUp = right(orgId)
     return { ...lineUp, ...change(lineUp) }
   },
 })
 
-const runsWith = (change: (run: Standee) => Partial<Standee>): Mistakes =>
+const runsWith = (change: (run: QueuedRun) => Partial<QueuedRun>): Mistakes =>
   lineUpWith((lineUp) => ({
     put: (run) => {
       lineUp.put({ ...run, ...change(run) })
@@ -96,10 +96,10 @@ export const PICKING_MUTANTS: readonly Mutant[] = [
   ),
   mutant('only one run is picked, however many slots are free', 'nothing_stuck', {
     claimRuns: (right) => {
-      const pickedAt = new WeakMap<Memory, number>()
+      const pickedAt = new WeakMap<LoadedOrg, number>()
       return (memory, offer, allowance) => {
-        if (pickedAt.get(memory) === memory.desk.now) return []
-        pickedAt.set(memory, memory.desk.now)
+        if (pickedAt.get(memory) === memory.state.now) return []
+        pickedAt.set(memory, memory.state.now)
         const [lane] = offer.lanes
         const lanes = lane === undefined ? [] : [[lane[0], { ...lane[1], size: lane[1].held + 1 }] as const]
         return right(memory, { ...offer, lanes: new Map(lanes) }, allowance)

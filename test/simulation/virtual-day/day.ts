@@ -92,7 +92,7 @@ function beAway(world: World, lastsMs: number): void {
   world.now = later(world.now, lastsMs)
 }
 
-const pendingIn = ({ orgs }: World): number => orgs.reduce((sum, { memory }) => sum + memory.desk.runs.size, 0)
+const pendingIn = ({ orgs }: World): number => orgs.reduce((sum, { memory }) => sum + memory.state.runs.size, 0)
 
 /** Retention: what has ended goes. */
 function forgetEnded({ runs, told, observer }: World): void {

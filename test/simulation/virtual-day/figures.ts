@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../src/domain/run/run-machine.ts'
-import type { RunRow } from '../../../src/store/run-row.ts'
+import type { RunRow } from '../../../src/features/runs/store.ts'
 import type { Observer, World } from '../world.ts'
 
 /** What a day came to. */

@@ -7,10 +7,10 @@ import {
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
 } from '../../../src/domain/schedule/rules.ts'
-import { SESSION_MODES } from '../../../src/core/session/session-rules.ts'
-import { DST_POLICIES } from '../../../src/core/time/cron.ts'
+import { SESSION_MODES } from '../../../src/domain/session/session.ts'
+import { DST_POLICIES } from '../../../src/domain/time/dst-policy.ts'
 import type { Timing } from '../../../src/domain/time/timing.ts'
-import { UTC } from '../../../src/core/time/zone.ts'
+import { UTC } from '../../../src/domain/time/zone.ts'
 import { firesOf, walkAround, type CronCase } from '../../domain/time/cron-oracle.ts'
 import { cron } from '../../domain/time/world.ts'
 import type { PlannedMoments } from '../invariants.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { PlannedSchedule } from '../../../src/domain/schedule/occurrences.ts'
+import type { ScheduleToPlan } from '../../../src/domain/schedule/occurrences.ts'
 import { Violation } from '../../support/violation.ts'
 import { FIRING_MUTANTS } from '../mutants/firing.ts'
 import { mutant, type Mutant } from '../mutants/mutant.ts'
@@ -16,7 +16,7 @@ vi.mock('../../../src/domain/schedule/overlap.ts', mistakable)
 
 const FEW: Omit<DayOptions, 'seed'> = { occurrences: 10_000, hours: 4 }
 
-const withDst = (schedule: PlannedSchedule): PlannedSchedule =>
+const withDst = (schedule: ScheduleToPlan): ScheduleToPlan =>
   schedule.timing.kind === 'cron' && schedule.timing.dst === 'shift'
     ? { ...schedule, timing: { ...schedule.timing, dst: 'skip' } }
     : schedule

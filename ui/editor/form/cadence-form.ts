@@ -1,5 +1,5 @@
-import type { CadenceView } from '../../../src/contract/pace.ts'
-import { USUAL_QUIET_AFTER, USUAL_STRETCH } from '../../../src/domain/schedule/pace/settings.ts'
+import type { CadenceView } from '../../../src/features/schedules/rules-schema.ts'
+import { DEFAULT_QUIET_AFTER, DEFAULT_STRETCH } from '../../../src/domain/schedule/pace/settings.ts'
 import type { Num } from './num.ts'
 
 /** How far an interval may move by itself, as people type it: bounds in minutes. */
@@ -15,7 +15,13 @@ const MINUTE = 60
 
 /** The interval stays as it is; what would be tried first when it is not to. */
 export const NO_CADENCE: CadenceForm = {
-  ...{ is_paced: false, pace_min: 5, pace_max: 360, pace_stretch: USUAL_STRETCH, pace_quiet_after: USUAL_QUIET_AFTER },
+  ...{
+    is_paced: false,
+    pace_min: 5,
+    pace_max: 360,
+    pace_stretch: DEFAULT_STRETCH,
+    pace_quiet_after: DEFAULT_QUIET_AFTER,
+  },
 }
 
 /** As many digits as tell one second from the next. */

@@ -1,13 +1,13 @@
 import type { ScheduleForm } from './form.ts'
 import { inputOf, same } from './input-of.ts'
 
-/** A field that somebody else has changed. */
+/** A field that another user has changed. */
 export interface Difference {
   /** As the server calls it. */
   readonly field: string
   readonly before: unknown
   readonly after: unknown
-  /** The person has changed it too, so that saving puts theirs in its place. */
+  /** The local edits change it too, so that saving overwrites the other value. */
   readonly isMine: boolean
 }
 
@@ -17,7 +17,7 @@ interface Versions {
   readonly mine: ScheduleForm
 }
 
-/** What somebody else has changed, field by field, and whether the person has changed the same. */
+/** What another user has changed, field by field, and whether the local edits change the same field. */
 export function differences({ before, theirs, mine }: Versions): readonly Difference[] {
   const [was, is, wanted] = [wholeOf(before), wholeOf(theirs), wholeOf(mine)]
   const fields = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((field) => !same(was[field], is[field]))

@@ -1,4 +1,4 @@
-import type { ScheduleDraft } from '../../../src/contract/schedule-draft.ts'
+import type { ScheduleDraft } from '../../../src/features/schedules/views-schema.ts'
 import { payloadOf } from './form-of.ts'
 import { EMPTY, type ScheduleForm } from './form.ts'
 import { formOfWords } from './words-form.ts'
@@ -22,7 +22,7 @@ export function formOfDraft(draft: ScheduleDraft): ScheduleForm {
 /** Whether a requirement is among what is asked of the answer. */
 export const isRequired = (output: string, text: string): boolean => output.includes(text)
 
-/** What is asked of the answer, with a requirement or without it; what somebody wrote around it stays. */
+/** The output format with or without a requirement; the text around it stays. */
 export function withRequirement(output: string, text: string, isWanted: boolean): string {
   if (isWanted === isRequired(output, text)) return output
   const changed = isWanted ? `${output.trim()} ${text}` : output.replace(text, () => '')

@@ -1,4 +1,4 @@
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { wallTime } from '../../time/wall.ts'
 import { cadenceForm } from './cadence-form.ts'
 import { plainForm } from './plain-fields.ts'

@@ -1,5 +1,5 @@
 import type { ExecutorInput } from '../../../src/executors/schema.ts'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { DEFAULT_RETRY_POLICY as RETRIES } from '../../../src/domain/run/retry-policy.ts'
 import { DEFAULT_SCHEDULE_RULES as RULES } from '../../../src/domain/schedule/rules.ts'
 import { NO_CADENCE, type CadenceForm } from './cadence-form.ts'

@@ -1,4 +1,4 @@
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import { momentOf } from '../../time/wall.ts'
 import { cadenceInput } from './cadence-form.ts'
 import { plainInput, some } from './plain-fields.ts'
@@ -12,7 +12,7 @@ export type WholeInput = Readonly<Record<string, unknown>>
 const number = (value: Num): number | null => (value === '' ? null : value)
 const millis = (seconds: Num): number | null => (seconds === '' ? null : Math.round(seconds * 1_000))
 
-/** A moment of the zone; what cannot be read goes as it is, so that the server says what is wrong with it. */
+/** A time in the zone; an unreadable one is sent as typed, so that the server can report what is wrong with it. */
 function moment(wall: string, zone: string): string | null {
   if (wall === '') return null
   const at = momentOf(wall, zone)
@@ -102,7 +102,7 @@ export function inputOf(form: ScheduleForm): WholeInput {
   }
 }
 
-/** What a new schedule is made from: without what nobody filled in. */
+/** The input of a new schedule, without the fields that were left empty. */
 export function newInput(form: ScheduleForm): ScheduleInput {
   const whole: WholeInput = { ...inputOf(form), enabled: form.enabled }
   const given = Object.entries(whole)
@@ -118,7 +118,7 @@ export function changeBetween(before: ScheduleForm, after: ScheduleForm): Schedu
 /** Whether two pieces of JSON say the same. */
 export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** The edits of a person put on top of what somebody else has saved meanwhile. */
+/** The local edits applied to the version that another user has saved meanwhile. */
 export function rebase(
   edits: { readonly from: ScheduleForm; readonly to: ScheduleForm },
   onto: ScheduleForm,

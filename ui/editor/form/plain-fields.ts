@@ -1,9 +1,9 @@
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { ruleFieldsOf, type RuleFields } from '../../../src/domain/schedule/rule-fields.ts'
 import { DEFAULT_SCHEDULE_RULES } from '../../../src/domain/schedule/rules.ts'
 import type { Num } from './num.ts'
 
-/** What somebody typed, or null where that is nothing. */
+/** The typed text, or null if it is empty. */
 export const some = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim())
 
 /** These have fields of their own in the form. */

@@ -1,5 +1,5 @@
 import type { ProbeInput } from '../../../src/features/probes/schema.ts'
-import { ALONE, OPERATORS } from '../../../src/domain/probe/condition.ts'
+import { UNARY_OPERATORS, OPERATORS } from '../../../src/domain/probe/condition.ts'
 
 /** How a condition compares; one of several values is written as JSON. */
 export const PROBE_OPS = OPERATORS.filter((op) => op !== 'in')
@@ -23,7 +23,7 @@ export const NO_PROBE: ProbeForm = {
 }
 
 /** Whether an operator wants something to compare with. */
-export const takesValue = (op: string): boolean => op !== '' && !ALONE.some((one) => one === op)
+export const takesValue = (op: string): boolean => op !== '' && !UNARY_OPERATORS.some((one) => one === op)
 
 /** What the server takes; null: nothing is asked. JSON that is none goes as it is, and the server says so. */
 export function probeInput(form: ProbeForm): unknown {

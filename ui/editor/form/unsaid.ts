@@ -7,7 +7,7 @@ type Flaws = Readonly<Record<string, string>>
 const FIELDS = { at: 'at', every: 'every_seconds', cron: 'cron', rrule: 'rrule' } as const
 
 /**
- * The field that somebody sees and has left empty, where the server misses a time; else null. The server has four fields
+ * The visible field that was left empty when the server misses a time; else null. The server has four fields
  * for it and complains about the one it names first, which need not be the one that is shown.
  */
 export function unsaidField(form: ScheduleForm, refused: Flaws): string | null {

@@ -1,4 +1,4 @@
-import type { WordsView } from '../../../src/contract/words.ts'
+import type { WordsView } from '../../../src/features/schedules/views-schema.ts'
 import { wallTime } from '../../time/wall.ts'
 import type { ScheduleForm } from './form.ts'
 import { everyOf } from './form-of.ts'

@@ -1,6 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMemo } from 'react'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import type { SimulateInput } from '../../../src/features/simulation/schema.ts'
 import { useSimulation, type Simulation } from '../../ribbon/use-simulation.ts'
 import type { ScheduleForm } from '../form/form.ts'
@@ -8,7 +8,7 @@ import { newInput } from '../form/input-of.ts'
 
 const SLIDING_MS = 200
 
-/** What does not change when runs start, or is nobody's business in an address. */
+/** Fields that do not change when runs start, or that do not belong in a URL. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['payload', 'description', 'delivery', 'alert_after'])
 
 /** The fields of the form that say when its runs go, and how. */
@@ -24,7 +24,7 @@ interface Day {
   readonly tookMs: number
 }
 
-/** Asks the server how a stretch of the schedule would go, whenever somebody has stopped typing or sliding for a moment. */
+/** Simulates a stretch of the schedule on the server after each pause in typing or sliding. */
 export function useDay(form: ScheduleForm, { from, span, tookMs }: Day): Simulation {
   const typed = useMemo(
     () =>

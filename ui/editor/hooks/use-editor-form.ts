@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { EscapementError } from '../../../src/client/errors.ts'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { api } from '../../api/client.ts'
 import { fieldErrorsOf } from '../../api/refusal.ts'
 import { differences, type Difference } from '../form/differences.ts'
@@ -11,15 +11,15 @@ import { changeBetween, newInput, rebase } from '../form/input-of.ts'
 
 type Flaws = Readonly<Record<string, string>>
 
-/** What is edited: where it stood when somebody last looked, and what they have made of it. */
+/** The edited schedule: the version that the edits are based on, and the edits. */
 interface Edited {
   readonly base: ScheduleForm
   readonly form: ScheduleForm
   /** Null for a schedule that does not exist yet. */
   readonly version: number | null
-  /** What the server said about fields; forgotten as soon as somebody changes them. */
+  /** Field errors from the server; each is cleared when its field changes. */
   readonly refused: Flaws
-  /** What somebody else has changed meanwhile. */
+  /** What another user has changed meanwhile. */
   readonly theirs: readonly Difference[]
 }
 
@@ -65,7 +65,7 @@ export function useEditorForm({ start, schedule, fromRun, saved }: Begun) {
   return { ...edited, set, save, isChanged: !isSame(base, form) }
 }
 
-/** Whether somebody else was faster. */
+/** Whether another user saved first. */
 export const isStale = (error: unknown): boolean => error instanceof EscapementError && error.status === 412
 
 /** The edits on top of what is there now, and what has changed below them. */

@@ -12,7 +12,7 @@ export const COST_DAYS = 30
 /** Longer than for the next times: it is asked for less often than it is typed. */
 const TYPING_MS = 700
 
-/** What the schedule in the editor would use; undefined while nobody can say, because something is still wrong with it. */
+/** What the schedule in the editor would use; undefined while the form has errors. */
 export function useForecast(scheduleId: string | null): ScheduleForecast | undefined {
   const { form } = useEditor()
   const typed = JSON.stringify(inputFor(form, scheduleId))

@@ -1,6 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
-import type { PreviewInput, SchedulePreview } from '../../../src/contract/schedule-preview.ts'
+import type { PreviewInput, SchedulePreview } from '../../../src/features/schedules/views-schema.ts'
 import { api } from '../../api/client.ts'
 import { fieldErrorsOf } from '../../api/refusal.ts'
 import type { ScheduleForm } from '../form/form.ts'
@@ -25,7 +25,7 @@ export interface Preview {
   readonly isOld: boolean
 }
 
-/** Asks what a schedule would do, whenever somebody has stopped typing for a moment. */
+/** Previews the schedule on the server after each pause in typing. */
 export function usePreview(form: ScheduleForm): Preview {
   const typed = JSON.stringify(timingInput(form))
   const [asked] = useDebouncedValue(typed, TYPING_MS)
@@ -45,7 +45,7 @@ export function usePreview(form: ScheduleForm): Preview {
   }
 }
 
-/** Whether anything says when: of what is typed, and of what is asked about a moment later. */
+/** Whether the form has a timing: the one that is typed, and the one sent after the pause. */
 function isSaid(timing: string): boolean {
   const { at, every_seconds: every, cron, rrule } = JSON.parse(timing) as PreviewInput
   return [at, every, cron, rrule].some((when) => when != null)

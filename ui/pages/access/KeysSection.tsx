@@ -1,7 +1,7 @@
 import { IconKey } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import type { KeyInput, KeyView } from '../../../src/contract/key.ts'
+import type { KeyInput, KeyView } from '../../../src/features/access/schema.ts'
 import { keyList } from '../../api/admin-queries.ts'
 import { api } from '../../api/client.ts'
 import type { FieldSpec, FormValues } from '../../forms/field.ts'

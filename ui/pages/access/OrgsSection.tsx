@@ -1,7 +1,7 @@
 import { IconBuilding } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import type { OrgInput, OrgView } from '../../../src/contract/org.ts'
+import type { OrgInput, OrgView } from '../../../src/features/access/schema.ts'
 import { orgList } from '../../api/admin-queries.ts'
 import { api } from '../../api/client.ts'
 import { changedOf, type FieldSpec } from '../../forms/field.ts'

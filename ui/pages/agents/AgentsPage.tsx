@@ -15,7 +15,7 @@ import { useAgentColumns } from './agent-columns.tsx'
 import { readAgentSearch } from './agent-search.ts'
 import './agents.css'
 
-// Loaded when somebody opens it: its fields are most of the page.
+// Loaded when it is opened: its fields are most of the code of the page.
 const AgentDrawer = lazy(async () => ({ default: (await import('./AgentDrawer.tsx')).AgentDrawer }))
 
 const NO_AGENTS: readonly never[] = []

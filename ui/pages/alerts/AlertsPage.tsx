@@ -17,12 +17,12 @@ import { Listing } from '../../table/Listing.tsx'
 import { usePages } from '../../table/use-pages.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
-import { readAlertSearch } from '../operations/operation-search.ts'
+import { readAlertSearch } from './alert-search.ts'
 import '../../parts/records.css'
 
 const SHOWN = ['open', 'cleared', 'all'] as const
 
-/** What somebody should look at, and what they have. */
+/** Open and cleared alerts. */
 export function AlertsPage(): ReactNode {
   const say = useSay()
   const navigate = useNavigate({ from: '/operations/alerts' })

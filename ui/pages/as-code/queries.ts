@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { AsCodeDocument } from '../../../src/features/as-code/schema.ts'
-import { writeYaml } from '../../../src/yaml/write.ts'
+import { writeYaml } from '../../../src/platform/yaml/yaml.ts'
 import { api } from '../../api/client.ts'
 
 /** The first line tells editors how to complete and check the file. */
@@ -14,6 +14,6 @@ export const exportedFile = (kinds: string | undefined) =>
   queryOptions({
     queryKey: ['asCode', 'export', kinds ?? ''],
     queryFn: async () => asYaml(await api.asCode.export(kinds === undefined ? {} : { kinds })),
-    // It is about everything, and no event names it: whoever looks again reads again.
+    // It covers all objects and no event invalidates it, so each visit reads it again.
     staleTime: 0,
   })

@@ -66,7 +66,7 @@ async function planFor({ text, prune, expect }: PlanAsked): Promise<Planned> {
   }
 }
 
-function placed({ pointer, message, allowed }: ProblemError, { placeOf }: ReadYaml): TextFlaw {
+function placed({ pointer, message, allowed }: ProblemError, { positionOf: placeOf }: ReadYaml): TextFlaw {
   const place = placeOf(pointer)
   const field = pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   const [line, column] = place === null ? [null, null] : [place.line, place.column]

@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { wallTime } from './wall-time.ts'
-import type { AuditSearch } from '../operations/operation-search.ts'
+import type { AuditSearch } from './audit-search.ts'
 
 /** What parts of the address are changed to; null leaves one out. */
 export type AuditChange = { readonly [Name in keyof AuditSearch]?: string | null }

@@ -16,7 +16,7 @@ import { Time } from '../../time/Time.tsx'
 import { AuditFilters, type AuditChange } from './AuditFilters.tsx'
 import { AuditRecord } from './AuditRecord.tsx'
 import { differencesOf } from './differences.ts'
-import { readAuditSearch } from '../operations/operation-search.ts'
+import { readAuditSearch } from './audit-search.ts'
 import { VerifyChain } from './VerifyChain.tsx'
 import '../../parts/records.css'
 

@@ -1,4 +1,4 @@
-/** A moment as a field for day and time wants it: the clock of the person, without a zone. */
+/** A time as a date-time field takes it: in the user's time zone, without the zone. */
 export function wallTime(at: string | undefined): string {
   if (at === undefined) return ''
   const date = new Date(at)

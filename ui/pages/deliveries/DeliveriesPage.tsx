@@ -18,7 +18,7 @@ import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
 import { DeliveryDrawer } from './DeliveryDrawer.tsx'
 import { DeliveryMark } from './DeliveryMark.tsx'
-import { DELIVERY_STATES, readDeliverySearch, type DeliverySearch } from '../operations/operation-search.ts'
+import { DELIVERY_STATES, readDeliverySearch, type DeliverySearch } from './delivery-search.ts'
 import '../../parts/records.css'
 
 /** Results on their way, with every try. */

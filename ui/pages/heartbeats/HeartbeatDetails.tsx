@@ -21,7 +21,7 @@ import type { HeartbeatProps } from './heartbeat-props.ts'
 // Who only looks loads no form.
 const HeartbeatDrawer = lazy(async () => ({ default: (await import('./HeartbeatDrawer.tsx')).HeartbeatDrawer }))
 
-/** The heartbeat of one agent: its settings, its checklist, its log, and a button that lets it beat now. */
+/** The heartbeat of one agent: its settings, its checklist, its log, and a button that tests it now. */
 export function HeartbeatDetails(props: HeartbeatProps): ReactNode {
   const { agent, search, change } = props
   const say = useSay()

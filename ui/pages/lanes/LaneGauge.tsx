@@ -6,7 +6,7 @@ import { useAct } from '../../api/use-act.ts'
 import { Permitted } from '../../parts/Permitted.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 
-/** More slots than this are drawn as one bar: nobody counts them. */
+/** More slots than this are drawn as one bar: they are too many to count. */
 const MOST_CELLS = 64
 
 /** A lane: which of its slots are taken, what waits, and how large it is. */

@@ -6,7 +6,7 @@ import { Panel } from '../../parts/Panel.tsx'
 import { ProviderState, QuotaLevel } from '../../parts/ProviderState.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 
-/** What agents share quotas of: how much is left, and what waits until when. Nothing where nobody has set any up. */
+/** Providers: how much of each quota is left, and what waits until when. Empty if there are none. */
 export function ProviderPanel(): ReactNode {
   const say = useSay()
   const providers = useQuery({ ...providerList, enabled: useMay('budgets:read') }).data?.items ?? []

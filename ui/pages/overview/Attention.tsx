@@ -8,7 +8,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { openAlerts, schedulePage } from '../../api/queries.ts'
 import { Door } from '../../parts/Door.tsx'
 import { useDoors } from '../../parts/doors.ts'
@@ -68,7 +68,7 @@ export function Attention(): ReactNode {
   )
 }
 
-/** Something that an agent or a program wants to do, and may not before somebody has looked at it. */
+/** A schedule proposed by an agent or a program that needs approval. */
 function Proposed({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
   const say = useSay()
   const doors = useDoors()

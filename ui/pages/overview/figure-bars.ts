@@ -6,7 +6,7 @@ import { clockTime } from '../../time/zone.ts'
 import { spanText } from '../../time/span.ts'
 import type { Bar } from './Bars.tsx'
 
-/** The words of whoever looks. */
+/** The texts and the locale of the user. */
 export type Words = Pick<ReturnType<typeof useTexts>, 'say' | 'locale'>
 
 /** How runs end that did not end well. */

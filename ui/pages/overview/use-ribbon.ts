@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import type { RunView } from '../../../src/features/runs/schema.ts'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { comingOf, runsWithin, schedulePage } from '../../api/queries.ts'
 import { useDoors, type Doors } from '../../parts/doors.ts'
 import { itemOfRun, type RibbonItem, type RibbonRow } from '../../ribbon/items.ts'

@@ -37,7 +37,7 @@ export const STATUSES = words<RunView['status']>({
   ...{ rejected: true, expired: true },
 })
 
-/** What wakes agents. */
+/** The triggers of runs. */
 export const TRIGGERS = words<RunView['trigger']>({
   ...{ schedule: true, message: true, task: true, manual: true, retry: true, catchup: true, heartbeat: true },
   webhook: true,

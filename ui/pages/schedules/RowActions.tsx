@@ -9,7 +9,7 @@ import {
   IconTrash,
 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { useRunNow } from '../../api/run-now.ts'
 import { useOpenEditor } from '../../editor/hooks/use-editor.ts'
 import { Permitted } from '../../parts/Permitted.tsx'

@@ -1,6 +1,6 @@
 import { Checkbox } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { useRunNow } from '../../api/run-now.ts'
 import { useMay } from '../../api/session.ts'
 import { useOpenEditor } from '../../editor/hooks/use-editor.ts'

@@ -3,7 +3,7 @@ import { IconCalendarOff, IconCalendarPlus, IconFileImport, IconPlus } from '@ta
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo, type ReactNode } from 'react'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { scheduleList } from '../../api/queries.ts'
 import { useOpenEditor } from '../../editor/hooks/use-editor.ts'
 import { EmptyState } from '../../parts/EmptyState.tsx'

@@ -3,7 +3,7 @@ import { IconPlugConnectedX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
 import { outcomesOf } from '../../api/queries.ts'
 import { Door } from '../../parts/Door.tsx'
 import { useDoors } from '../../parts/doors.ts'
@@ -76,7 +76,7 @@ export function StreakCell({ schedule: { failure_streak: streak, failure_count: 
   )
 }
 
-/** Whom it wakes; leads to everything that wakes the same. */
+/** The agent of a schedule; links to all schedules of the agent. */
 export function AgentCell({ schedule: { agent_id: agent } }: CellProps): ReactNode {
   const say = useSay()
   if (agent === null) return <span className="quiet">{say('schedules.ownExecutor')}</span>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
-// What was asked to be deleted and can still be taken back. Until then nothing is deleted: whoever closes the window in
-// these ten seconds has deleted nothing.
+// Schedules whose deletion can still be undone. The delete request is sent only afterwards: closing the window in these
+// ten seconds deletes nothing.
 
 let pending: ReadonlySet<string> = new Set()
 const hearers = new Set<() => void>()

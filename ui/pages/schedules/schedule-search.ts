@@ -1,4 +1,4 @@
-import type { ScheduleSort, ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleSort, ScheduleView } from '../../../src/features/schedules/schema.ts'
 
 /** What the address of the page says about what is shown: a link shows the same to everybody. */
 export interface ScheduleSearch {

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { ScheduleView } from '../../../src/contract/schedule.ts'
-import type { BulkAction, BulkAnswer } from '../../../src/contract/schedule-bulk.ts'
+import type { ScheduleView } from '../../../src/features/schedules/schema.ts'
+import type { BulkAction, BulkAnswer } from '../../../src/features/schedules/views-schema.ts'
 import { api } from '../../api/client.ts'
 import { messageOf } from '../../api/refusal.ts'
 import { toast } from '../../parts/toasts/toast-store.ts'

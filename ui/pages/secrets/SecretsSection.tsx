@@ -30,7 +30,7 @@ const EDIT: readonly FieldSpec[] = [
   HOSTS,
 ]
 
-/** Values that agents may send and nobody can read: written here, and never shown again. */
+/** Secrets: values that agents may send; they are set here and never shown again. */
 export function SecretsSection(): ReactNode {
   const say = useSay()
   const list = useQuery(secretList)

@@ -17,7 +17,7 @@ export const sessionList = infiniteQueryOptions({
   placeholderData: keepPreviousData,
 })
 
-/** One conversation; null when nobody has said anything in it. */
+/** One session; null when it has no messages. */
 export const sessionOf = (key: string) =>
   queryOptions({
     queryKey: ['sessions', 'get', key],

@@ -1,8 +1,8 @@
 import { useMe } from '../../api/session.ts'
 
 /**
- * Who one is in a conversation: what is sent in quick succession by the same sender is merged. The name of the member,
- * or the id of the key that somebody signed in with.
+ * The sender of chat messages; messages sent in quick succession by the same sender are merged. The name of the member,
+ * or the ID of the key used to sign in.
  */
 export function useSender(): string | undefined {
   const me = useMe()

@@ -1,5 +1,5 @@
 import { lazy, type ComponentType } from 'react'
-import type { PermissionName } from '../../../src/contract/me.ts'
+import type { PermissionName } from '../../../src/features/access/schema.ts'
 
 // One is looked at at a time, and each has forms of its own: they are loaded when they are visited.
 const BudgetsSection = lazy(async () => ({ default: (await import('../budgets/BudgetsSection.tsx')).BudgetsSection }))

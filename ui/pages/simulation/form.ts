@@ -13,7 +13,7 @@ import {
 /** The windows one can choose. */
 export const LENGTHS = ['5m', '1h', '6h', '24h', '7d', '30d'] as const
 
-/** The question while somebody puts it together. */
+/** The form of a simulation. */
 export interface SimulateForm {
   readonly ids: readonly string[]
   readonly all: boolean

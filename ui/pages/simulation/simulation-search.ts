@@ -1,8 +1,8 @@
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import { parseDuration } from '../../../src/domain/duration.ts'
+import type { ScheduleInput } from '../../../src/features/schedules/schema.ts'
 import type { OutageAsked, SimulateInput } from '../../../src/features/simulation/schema.ts'
 import type { AssumptionInput, PolicyChange } from '../../../src/features/simulation/result-schema.ts'
 import type { OutageKind } from '../../../src/api/outages.ts'
-import { parseDuration } from '../../../src/domain/duration.ts'
 
 /** What the address of the page says: all of the question, so that a link asks the same. */
 export interface SimulateSearch {
@@ -35,7 +35,7 @@ const FLAGS = ['all', 'replay'] as const
 export function readSimulateSearch(given: Readonly<Record<string, unknown>>): SimulateSearch {
   const found: Record<string, unknown> = {}
   for (const name of TEXTS) if (typeof given[name] === 'string' && given[name] !== '') found[name] = given[name]
-  // Whoever reads addresses takes what looks like JSON for what it says.
+  // The router parses search values that look like JSON.
   if (typeof given['draft'] === 'object' && given['draft'] !== null) found['draft'] = JSON.stringify(given['draft'])
   for (const name of NUMBERS) if (typeof given[name] === 'number' && given[name] >= 0) found[name] = given[name]
   for (const name of FLAGS) if (given[name] === true) found[name] = true

@@ -12,7 +12,7 @@ import { toast } from '../../parts/toasts/toast-store.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
 
-/** What webhooks are signed with. Read when somebody asks to see it, and forgotten when they leave. */
+/** The signing secret of webhooks. It is read when “Show” is pressed and dropped when the page is left. */
 export function SigningSecret(): ReactNode {
   const say = useSay()
   const [isAsking, setAsking] = useState(false)

@@ -11,7 +11,7 @@ import type { RunView } from '../../../src/features/runs/schema.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { outcomeColor, outcomeOf, type Outcome } from './outcome.ts'
 
-/** Each has a shape of its own, so that nobody needs to see colours. */
+/** Each outcome has its own shape, so that it can be told without colors. */
 const ICONS: Readonly<Record<Outcome, typeof IconCircleMinus>> = {
   success: IconCircleCheckFilled,
   failure: IconSquareXFilled,

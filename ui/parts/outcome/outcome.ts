@@ -1,6 +1,6 @@
 import type { RunView } from '../../../src/features/runs/schema.ts'
 
-/** What a run's state means to somebody who glances at it. Four outcomes, and what has not come to one. */
+/** The state of a run at a glance: four outcomes, and two for runs that have not ended. */
 export type Outcome = 'success' | 'failure' | 'late' | 'quiet' | 'active' | 'waiting'
 
 const OUTCOMES: Readonly<Record<RunView['status'], Outcome>> = {

@@ -10,7 +10,7 @@ export interface Toast {
 }
 
 type Given = Omit<Toast, 'id' | 'until'> & {
-  /** Called when nobody has taken it back: now it is certain. */
+  /** Called when the time for undo has passed. */
   readonly settle?: () => void
 }
 

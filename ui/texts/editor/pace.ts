@@ -1,6 +1,6 @@
 import { area } from '../area.ts'
 
-/** How often a schedule comes when its interval moves by itself. */
+/** Adaptive intervals of schedules. */
 export const paceTexts = area({
   en: {
     'pace.on': 'Adapt the interval',
@@ -23,22 +23,22 @@ export const paceTexts = area({
     'pace.step.proposed': 'Requested by the agent',
   },
   zh: {
-    'pace.on': '让它自己调整节奏',
-    'pace.on.hint': '没有新发现时间隔变长，有新发现时变短；代理也可以用 next_check 提出下次检查的时间。',
+    'pace.on': '自适应间隔',
+    'pace.on.hint': '无新情况时间隔变长，有新情况时变短；智能体也可用 next_check 请求下次检查的时间。',
     'pace.min': '最短间隔（分钟）',
     'pace.max': '最长间隔（分钟）',
-    'pace.stretch': '每一步',
-    'pace.stretch.hint': '2 表示加倍和减半；1：只按代理提出的时间调整',
-    'pace.quietAfter': '开始变长前的安静次数',
+    'pace.stretch': '增长系数',
+    'pace.stretch.hint': '2 表示加倍和减半；1 表示仅由智能体更改',
+    'pace.quietAfter': '变长前的无新情况次数',
     'pace.quietAfter.hint': '连续',
-    'pace.title': '节奏',
-    'pace.next': '接下来的时刻',
+    'pace.title': '间隔',
+    'pace.next': '接下来的触发时间',
     'pace.firm': '确定',
     'pace.likely': '可能',
-    'pace.path': '节奏的变化过程',
+    'pace.path': '间隔的变化历史',
     'pace.step': '{what}：每 {length}',
-    'pace.step.quiet': '没有新发现',
-    'pace.step.changed': '有新发现',
-    'pace.step.proposed': '代理提出',
+    'pace.step.quiet': '无新情况',
+    'pace.step.changed': '有新情况',
+    'pace.step.proposed': '智能体请求',
   },
 })

@@ -1,6 +1,6 @@
 import { area } from '../area.ts'
 
-/** Taking over the files of other schedulers. */
+/** Import of files of other schedulers. */
 export const importTexts = area({
   en: {
     'import.open': 'Import',
@@ -37,8 +37,8 @@ export const importTexts = area({
   },
   zh: {
     'import.open': '导入',
-    'import.title': '导入计划',
-    'import.lead': '粘贴文件，查看方案，然后应用。在此之前不会有任何更改。',
+    'import.title': '导入定时任务',
+    'import.lead': '粘贴文件，预览后再应用。在此之前不会有任何更改。',
     'import.source': '来源',
     'import.source.crontab': 'Crontab',
     'import.source.openclaw': 'OpenClaw',
@@ -46,25 +46,25 @@ export const importTexts = area({
     'import.text.openclaw': 'OpenClaw 的 cron/jobs.json 文件',
     'import.file': '选择文件',
     'import.agent': '智能体',
-    'import.agent.hint.crontab': '每一行作为提示交给它。不选则作为命令执行，需由运维人员允许。',
-    'import.agent.hint.openclaw': '由它完成全部任务。不选则交给任务指定的智能体或默认智能体。',
+    'import.agent.hint.crontab': '将每一行作为提示词接收。不选则作为命令执行，须经运维人员允许。',
+    'import.agent.hint.openclaw': '运行所有任务。不选则使用各任务指定的智能体或默认智能体。',
     'import.agent.none': '无',
-    'import.zone': '文件未注明时使用的时区',
+    'import.zone': '未指定时区的条目使用的默认时区',
     'import.system': '每行带有用户字段，如 /etc/crontab',
-    'import.disabled': '导入后先停用',
-    'import.plan': '查看方案',
-    'import.apply': '应用：{count} 个计划',
-    'import.nothing': '没有可应用的内容',
-    'import.planned': '方案：尚未更改任何内容',
-    'import.done': '完成：结果如下',
-    'import.applied': '已导入 {count} 个计划',
+    'import.disabled': '创建后保持停用',
+    'import.plan': '预览',
+    'import.apply': '导入 {count} 个定时任务',
+    'import.nothing': '没有可导入的内容',
+    'import.planned': '预览：尚未更改任何内容',
+    'import.done': '导入完成',
+    'import.applied': '已导入 {count} 个定时任务',
     'import.line': '第 {line} 行',
     'import.column': '第 {column} 列',
     'import.outcome.new': '新建',
-    'import.outcome.changed': '更改',
+    'import.outcome.changed': '更新',
     'import.outcome.unchanged': '不变',
     'import.outcome.refused': '拒绝',
-    'import.outcome.taken': '采用',
-    'import.outcome.left_out': '略过',
+    'import.outcome.taken': '已导入',
+    'import.outcome.left_out': '跳过',
   },
 })

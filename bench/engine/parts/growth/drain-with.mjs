@@ -1,11 +1,11 @@
-// A full queue and so many nodes: how fast, and how many buffers per run, from when all of them work.
+// A full queue and several nodes: speed and buffers per run, from when all of them work.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OURS, TOUCHED } from '../../measurements/growth.mjs'
 import { withClient } from '../../seeding.mjs'
 
 const EVERY_MS = 100
 
-/** Lets nodes, each a process of its own, work off the `count` runs that are pending, and looks on. */
+/** Lets nodes, each in a separate process, drain `count` pending runs, and takes samples. */
 export async function drainWith(bench, { url, nodes, count }) {
   return withClient(url, async (client) => {
     await client.query('select pg_stat_statements_reset()')
@@ -16,7 +16,7 @@ export async function drainWith(bench, { url, nodes, count }) {
     ).finally(() => {
       isOver = true
     })
-    // A node that fails ends the looking; its error is heard below.
+    // A node that fails ends the sampling; its error is handled below.
     working.catch(() => undefined)
     while (!isOver) {
       samples.push(await look(client))
@@ -35,7 +35,7 @@ async function look(client) {
   return { at: Date.now(), left: rows[0].left, blocks: touched.reduce((sum, { blocks }) => sum + Number(blocks), 0) }
 }
 
-/** Between the first sample after everybody has begun and the last one with work left. */
+/** Between the first sample after all have begun and the last one with work left. */
 function rateOf(samples, reports) {
   const idle = reports.filter(({ handled }) => handled === 0).length
   const begun = Math.max(...reports.map(({ first }) => first ?? 0))

@@ -1,12 +1,12 @@
-// How fast the first of two nodes was before, while and after the second one joined.
+// The speed of the first of two nodes before, while and after the second one joined.
 import { median } from '../../statistics.mjs'
 
-/** Handlers are counted in steps of the wall clock. */
+/** Handlers are counted per bucket of time. */
 export const BUCKET_MS = 250
 
 /**
- * Before: until the second node is started. During: until a second after its first handler. After: the rest. A second node
- * that has called none before the queue was empty has been joining until the end.
+ * Before: until the second node is started. During: until a second after its first handler. After: the rest. If the second
+ * node never calls a handler, it is joining until the end.
  */
 export function factsOf(first, second) {
   const settled = Math.min(second.first === null ? Infinity : second.first + 1_000, first.last)

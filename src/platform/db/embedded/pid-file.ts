@@ -3,22 +3,22 @@ import { randomBytes } from 'node:crypto'
 import { link, readFile, readlink, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { codeOf, readTextIfThere, refuseFile } from '../../../store/embedded/files.ts'
+import { codeOf, readTextIfThere, fileError } from './files.ts'
 
-/** Who holds the server's files, as far as `postmaster.pid` and the process table say. */
-export type Holder =
-  | { readonly kind: 'nobody' }
+/** The process that uses the database files, according to `postmaster.pid` and the process table. */
+export type ClusterHolder =
+  | { readonly kind: 'none' }
   | { readonly kind: 'server'; readonly pid: number }
-  /** The file names a process that is gone, that is something else by now, or it cannot be read at all. */
+  /** The file is unreadable, or its process is gone or another program. */
   | { readonly kind: 'stale'; readonly text: string }
-  /** A process has this number, and we are not allowed to see what it is. */
+  /** A process with this id exists, but its command is hidden from this user. */
   | { readonly kind: 'unknown'; readonly pid: number }
 
 const pidFileOf = (cluster: string): string => path.join(cluster, 'postmaster.pid')
 
-export async function findHolder(cluster: string): Promise<Holder> {
+export async function findHolder(cluster: string): Promise<ClusterHolder> {
   const text = await readTextIfThere(pidFileOf(cluster))
-  if (text === undefined) return { kind: 'nobody' }
+  if (text === undefined) return { kind: 'none' }
   const pid = parsePid(text)
   if (pid === undefined || !isAlive(pid)) return { kind: 'stale', text }
   const serves = await isServerOf(pid, cluster)
@@ -26,14 +26,14 @@ export async function findHolder(cluster: string): Promise<Holder> {
   return serves ? { kind: 'server', pid } : { kind: 'stale', text }
 }
 
-/** The process number in the first line of a `postmaster.pid`. */
+/** The process id in the first line of `postmaster.pid`. */
 export function parsePid(text: string): number | undefined {
   const line = text.split('\n', 1)[0] ?? ''
   const pid = Number(line)
   return /^\d+$/.test(line) && Number.isSafeInteger(pid) && pid > 1 ? pid : undefined
 }
 
-/** Whether a process with this number exists, ours or not. */
+/** Whether a process with this id exists, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -44,15 +44,15 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Whether this process is the server of these files and not something that was given its number later. The server works
- * in the directory of its files and was told it on its command line.
+ * Whether this process is the server of these files, and not another program with a reused process id. The server has the
+ * directory as its working directory and on its command line.
  */
 export async function isServerOf(pid: number, cluster: string): Promise<boolean | undefined> {
-  const [place, command] = await Promise.all([
+  const [workingDirectory, command] = await Promise.all([
     readlink(`/proc/${pid}/cwd`).catch(() => undefined),
     readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => commandByPs(pid)),
   ])
-  if (place !== undefined) return place === cluster
+  if (workingDirectory !== undefined) return workingDirectory === cluster
   return command === undefined
     ? isAlive(pid)
       ? undefined
@@ -67,18 +67,18 @@ const commandByPs = (pid: number): Promise<string | undefined> =>
   )
 
 /**
- * Takes a stale file out of the way, because PostgreSQL believes any living process it names. Should a server have
- * started in the meantime, it gets its own file back.
+ * Removes a stale pid file, because PostgreSQL trusts any live process it names. If a server has started in the meantime,
+ * its file is put back.
  */
-export async function moveStaleAside(cluster: string, stale: string): Promise<void> {
+export async function moveStaleSocket(cluster: string, stale: string): Promise<void> {
   const file = pidFileOf(cluster)
-  const aside = `${file}.${randomBytes(4).toString('hex')}`
+  const moved = `${file}.${randomBytes(4).toString('hex')}`
   try {
-    await rename(file, aside)
-    if ((await readFile(aside, 'utf8')) !== stale) await link(aside, file)
+    await rename(file, moved)
+    if ((await readFile(moved, 'utf8')) !== stale) await link(moved, file)
   } catch (error) {
-    if (!['ENOENT', 'EEXIST'].includes(codeOf(error) ?? '')) throw refuseFile(error, file)
+    if (!['ENOENT', 'EEXIST'].includes(codeOf(error) ?? '')) throw fileError(error, file)
   } finally {
-    await rm(aside, { force: true })
+    await rm(moved, { force: true })
   }
 }

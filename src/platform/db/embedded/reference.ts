@@ -1,20 +1,20 @@
 import { realpath } from 'node:fs/promises'
 import { Client, DatabaseError as DriverError } from 'pg'
-import { LOCK_SPACE } from '../../../store/advisory-locks.ts'
+import { LOCK_SPACE } from '../advisory-locks.ts'
 import { DatabaseError } from '../database-error.ts'
-import type { Connection } from '../../../store/database.ts'
+import type { Connection } from '../database.ts'
 import { counted } from '../table.ts'
-import { codeOf } from '../../../store/embedded/files.ts'
+import { codeOf } from './files.ts'
 import { DATABASE, SUPERUSER } from './init.ts'
 import { parsePid } from './pid-file.ts'
-import { type Place, PORT } from './place.ts'
+import { type ServerPaths, PORT } from './place.ts'
 
 /**
- * How processes share one server. Each holds a shared advisory lock on a connection of its own for as long as it uses
- * the server; the connection ends with the process, however it ends, so nothing can be left behind. Who leaves gives
- * its lock back first and then tries for the exclusive one. Only the last can get it, and while it has it nobody can
- * join: a newcomer waits for its shared lock, is thrown out by the shutdown, and starts the server again. Of several
- * who leave together, whoever gives back last finds no other lock in its way, unless somebody is already stopping.
+ * Reference counting of processes that share one server. Each process holds a shared advisory lock on its own connection
+ * while it uses the server; the lock ends with the process in any case. A leaving process releases its lock and then tries
+ * to take the exclusive one, which only the last process gets. While it holds that lock no process can join: a newcomer
+ * waits for its shared lock, is disconnected by the shutdown, and starts the server again. If several processes leave at
+ * once, the one that releases last gets the exclusive lock, unless another one is already stopping the server.
  */
 export interface Reference {
   readonly client: Client
@@ -23,10 +23,10 @@ export interface Reference {
 
 const LOCK = [LOCK_SPACE.embeddedReference, 0]
 
-/** Joins the server at this place if it is there and ready; `undefined` if it is not, or not yet, or not any more. */
-export async function join(place: Place, password: string): Promise<Reference | undefined> {
+/** Joins the server at these paths; `undefined`: no server accepts connections. */
+export async function joinServer(paths: ServerPaths, password: string): Promise<Reference | undefined> {
   const client = new Client({
-    host: place.socketDirectory,
+    host: paths.socketDirectory,
     port: PORT,
     user: SUPERUSER,
     password,
@@ -38,25 +38,25 @@ export async function join(place: Place, password: string): Promise<Reference | 
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await refuseForeignServer(client, place)
+    await refuseForeignServer(client, paths)
     await client.query('select pg_advisory_lock_shared($1, $2)', LOCK)
     return { client, pid: await readPid(client) }
   } catch (error) {
     await client.end().catch(() => undefined)
     if (isNotReady(error)) return undefined
-    throw refuseServer(error, place)
+    throw serverRefusal(error, paths)
   }
 }
 
-function refuseServer(error: unknown, place: Place): DatabaseError {
+function serverRefusal(error: unknown, paths: ServerPaths): DatabaseError {
   if (error instanceof DatabaseError) return error
   const isStranger = error instanceof DriverError && /^28/.test(error.code ?? '')
-  const detail = `${place.socketDirectory} answers: ${error instanceof Error ? error.message : String(error)}`
+  const detail = `${paths.socketDirectory} answers: ${error instanceof Error ? error.message : String(error)}`
   return new DatabaseError(isStranger ? 'server_foreign' : 'server_failed', { detail, cause: error })
 }
 
-/** Gives the server back. With `last`, nobody else uses it and nobody can join until the client is closed. */
-export async function giveBack({ client }: Reference): Promise<'last' | 'others'> {
+/** Releases the reference. `last`: no other process uses the server, and none can join until the client is closed. */
+export async function releaseReference({ client }: Reference): Promise<'last' | 'others'> {
   await client.query('select pg_advisory_unlock_shared($1, $2)', LOCK)
   const { rows } = await client.query<{ readonly got: boolean }>('select pg_try_advisory_lock($1, $2) as got', LOCK)
   return rows[0]?.got === true ? 'last' : 'others'
@@ -69,23 +69,23 @@ async function readPid(client: Client): Promise<number> {
   return pid
 }
 
-async function refuseForeignServer(client: Client, place: Place): Promise<void> {
+async function refuseForeignServer(client: Client, paths: ServerPaths): Promise<void> {
   const { rows } = await client.query<{ readonly data: string }>("select current_setting('data_directory') as data")
   const served = rows[0]?.data ?? ''
-  const same = served === place.cluster || (await realpath(served).catch(() => served)) === place.cluster
-  if (!same) throw new DatabaseError('server_foreign', { detail: `${place.socketDirectory} leads to ${served}` })
+  const same = served === paths.cluster || (await realpath(served).catch(() => served)) === paths.cluster
+  if (!same) throw new DatabaseError('server_foreign', { detail: `${paths.socketDirectory} leads to ${served}` })
 }
 
-/** No socket, nobody behind it, starting up, shutting down, or gone while we were talking. */
+/** No socket, no server behind it, starting, stopping, or disconnected meanwhile. */
 function isNotReady(error: unknown): boolean {
   if (error instanceof DatabaseError) return false
   if (error instanceof DriverError) return /^57P0/.test(error.code ?? '')
   const code = codeOf(error)
-  // An error without a code is the driver's "connection ended" in one of its forms.
+  // The driver reports an ended connection as an error without a code.
   return code === undefined || ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code)
 }
 
-/** How many processes use the embedded server: each holds one share of it. */
+/** The number of processes that use the embedded server: each holds one shared lock. */
 export async function countUsers(connection: Connection): Promise<number> {
   const rows = await connection.query(
     `select ${counted.list} from pg_locks where locktype = 'advisory' and classid = $1::bigint::oid and granted`,

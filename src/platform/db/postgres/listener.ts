@@ -1,68 +1,67 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client } from 'pg'
+import type { Client } from 'pg'
 import { backoffMs, RECONNECT_BACKOFF } from '../backoff.ts'
-import { type Heard, type Listening } from '../../../store/database.ts'
+import { type ReceivedNotification, type Subscription, quoteChannel } from '../database.ts'
 import { DatabaseError } from '../database-error.ts'
-import { quoteChannel } from '../../../store/identifier.ts'
-import { part } from '../../../store/postgres/connections.ts'
-import { translate } from './failures.ts'
+import { disconnect } from './target.ts'
+import { toDatabaseError } from './failures.ts'
 
-type Hear = (heard: Heard) => void
+type ListenerCallback = (event: ReceivedNotification) => void
 
 export interface ListenerContext {
-  /** A new connection, set up and ready. */
+  /** Opens a new, prepared connection. */
   readonly connect: () => Promise<Client>
   readonly random: () => number
 }
 
-export interface Listener {
-  readonly listen: (channel: string, hear: Hear) => Promise<Listening>
+export interface ListenerConnection {
+  readonly listen: (channel: string, listener: ListenerCallback) => Promise<Subscription>
   readonly close: () => Promise<void>
 }
 
 /**
- * One connection of its own that hears every channel. When it breaks it comes back by itself, listens again and tells
- * everybody that it was away: what was notified in between is gone, and a look at the tables has to replace it.
+ * Listens on all channels with one dedicated connection. Reconnects after a failure, listens again and sends `was_away` to
+ * all listeners: notifications in between are lost, so they must read the tables.
  */
-export function createListener(ctx: ListenerContext): Listener {
-  const channels = new Map<string, Set<Hear>>()
+export function createListenerConnection(ctx: ListenerContext): ListenerConnection {
+  const channels = new Map<string, Set<ListenerCallback>>()
   const closing = new AbortController()
   let client: Promise<Client> | undefined
 
   const open = async (): Promise<Client> => {
     const opened = await connectAndListen(ctx, channels)
     opened.once('end', () => {
-      if (!closing.signal.aborted) client = comeBack()
+      if (!closing.signal.aborted) client = reopen()
     })
     return opened
   }
 
-  const comeBack = (): Promise<Client> => {
+  const reopen = (): Promise<Client> => {
     const again = reconnect(open, { ...ctx, signal: closing.signal })
     again.then(
       () =>
-        tell(
+        notifyListeners(
           { kind: 'was_away' },
-          [...channels.values()].flatMap((hearers) => [...hearers]),
+          [...channels.values()].flatMap((listeners) => [...listeners]),
         ),
       () => undefined,
     )
     return again
   }
 
-  const stopHearing = async (channel: string, hear: Hear): Promise<void> => {
-    const hearers = channels.get(channel)
-    if (hearers?.delete(hear) !== true || hearers.size > 0) return
+  const unsubscribe = async (channel: string, listener: ListenerCallback): Promise<void> => {
+    const listeners = channels.get(channel)
+    if (listeners?.delete(listener) !== true || listeners.size > 0) return
     channels.delete(channel)
-    // Best effort: a connection that breaks now comes back without this channel anyway.
+    // Best effort: after a reconnect, the connection does not listen on this channel anyway.
     await client?.then((open_) => open_.query(`unlisten ${quoteChannel(channel)}`)).catch(() => undefined)
   }
 
   return {
-    listen: async (channel, hear) => {
+    listen: async (channel, listener) => {
       const name = quoteChannel(channel)
-      const hearers = channels.get(channel) ?? new Set()
-      channels.set(channel, hearers.add(hear))
+      const listeners = channels.get(channel) ?? new Set()
+      channels.set(channel, listeners.add(listener))
       try {
         client ??= open().catch((error: unknown) => {
           client = undefined
@@ -70,24 +69,27 @@ export function createListener(ctx: ListenerContext): Listener {
         })
         await (await client).query(`listen ${name}`)
       } catch (error) {
-        hearers.delete(hear)
-        if (hearers.size === 0) channels.delete(channel)
-        throw translate(error, 'statement')
+        listeners.delete(listener)
+        if (listeners.size === 0) channels.delete(channel)
+        throw toDatabaseError(error, 'statement')
       }
-      return { stop: () => stopHearing(channel, hear) }
+      return { stop: () => unsubscribe(channel, listener) }
     },
     close: async () => {
       closing.abort()
       channels.clear()
-      await client?.then(part).catch(() => undefined)
+      await client?.then(disconnect).catch(() => undefined)
     },
   }
 }
 
-async function connectAndListen(ctx: ListenerContext, channels: ReadonlyMap<string, Set<Hear>>): Promise<Client> {
+async function connectAndListen(
+  ctx: ListenerContext,
+  channels: ReadonlyMap<string, Set<ListenerCallback>>,
+): Promise<Client> {
   const opened = await ctx.connect()
   opened.on('notification', ({ channel, payload }) =>
-    tell({ kind: 'notified', payload: payload ?? '' }, channels.get(channel) ?? []),
+    notifyListeners({ kind: 'notified', payload: payload ?? '' }, channels.get(channel) ?? []),
   )
   try {
     for (const channel of channels.keys()) await opened.query(`listen ${quoteChannel(channel)}`)
@@ -98,9 +100,9 @@ async function connectAndListen(ctx: ListenerContext, channels: ReadonlyMap<stri
   }
 }
 
-function tell(heard: Heard, hearers: Iterable<Hear>): void {
-  // A copy: who hears something may stop listening because of it.
-  for (const hear of [...hearers]) hear(heard)
+function notifyListeners(event: ReceivedNotification, listeners: Iterable<ListenerCallback>): void {
+  // A copy, because a listener may unsubscribe while it is called.
+  for (const listener of [...listeners]) listener(event)
 }
 
 async function reconnect(
@@ -114,7 +116,7 @@ async function reconnect(
       )
     }
     const opened = await open().catch(() => undefined)
-    // Closed meanwhile or not: whoever closes waits for us and closes what we opened.
+    // Returned also if closed meanwhile: `close` waits for this promise and closes the connection.
     if (opened !== undefined) return opened
   }
   throw new DatabaseError('connection_lost', { detail: 'the listener was closed' })

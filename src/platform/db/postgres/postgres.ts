@@ -1,43 +1,40 @@
 import { createHash } from 'node:crypto'
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg'
-import { lockIn } from '../../../store/advisory-locks.ts'
+import { lockIn } from '../advisory-locks.ts'
 import { DatabaseError, isDatabaseAway } from '../database-error.ts'
-import type { Database, SqlValue } from '../../../store/database.ts'
-import { DEFAULT_SCHEMA } from '../../../store/identifier.ts'
-import { type Connections, createConnections } from '../../../store/postgres/connections.ts'
-import { translate } from './failures.ts'
-import { createListener } from './listener.ts'
-import { ROW_VALUES } from '../../../store/postgres/row-values.ts'
+import { type Database, DEFAULT_SCHEMA, type SqlValue } from '../database.ts'
+import { clientConfig, type Connections, type ConnectionTarget, connectTimeoutMs, createConnections } from './target.ts'
+import { toDatabaseError } from './failures.ts'
+import { createListenerConnection } from './listener.ts'
+import { ROW_VALUES, runPostgresTransaction } from './transaction.ts'
 import {
   limitsWithin,
   prepareSession,
-  refuseOldServer,
-  refuseTransactionPooler,
+  checkServerVersion,
+  checkPooler,
   SESSION_LIMITS,
   type SessionLimits,
   type SessionSettings,
 } from './session.ts'
-import { clientConfig, type ConnectionTarget, connectTimeoutMs } from '../../../store/postgres/target.ts'
-import { runTransaction } from './transaction.ts'
 
 export interface PostgresOptions {
   readonly target: ConnectionTarget
   readonly schema?: string
-  /** Connections at most, beside the one that listens. */
+  /** Maximum number of connections, in addition to the one that listens. */
   readonly pool?: number
   readonly applicationName?: string
   readonly limits?: Partial<SessionLimits>
-  /** For connections whose statements all find rows by key. */
+  /** Pins query plans; for connections whose statements all find rows by key. */
   readonly pinPlans?: boolean
-  /** Chance for the waits of the listener, in [0, 1). */
+  /** Randomness of reconnect delays, in [0, 1). */
   readonly random?: () => number
-  /** Shared with others that reach the same server in the same way. */
+  /** Shared by pools that connect to the same server. */
   readonly connections?: Connections
 }
 
 const DEFAULT_POOL = 10
 
-/** Opens a database by way of `pg`. Connects once, so that a wrong URL or an old server is refused here and not later. */
+/** Opens a database with `pg`. Connects once, so that a wrong URL or an old server fails here. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const settings = sessionSettings(options)
   const config = driverConfig(options, settings.limits)
@@ -45,11 +42,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const broken = new WeakSet<ClientBase>()
   const connections = options.connections ?? createConnections()
   const pool = openPool({ ...config, max: options.pool ?? DEFAULT_POOL }, settings, { broken, connections })
-  const patienceMs = settings.limits.statementMs
-  const lender: Lender = { pool, broken, connections, patienceMs }
+  const timeoutMs = settings.limits.statementMs
+  const lending: LendContext = { pool, broken, connections, timeoutMs }
   const nameOf = createStatementNames()
   const toStatement = (text: string, params?: readonly SqlValue[]) => statement(nameOf, text, params)
-  const listener = createListener({
+  const listener = createListenerConnection({
     connect: async () => {
       const client = await openClient(config, settings)
       connections.opened(client)
@@ -60,20 +57,20 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   return {
     query: (text, params) =>
-      lend(lender, async (client) => {
+      lend(lending, async (client) => {
         const { rows } = await client
           .query<Readonly<Record<string, unknown>>>(toStatement(text, params))
           .catch((error: unknown) => {
-            throw translate(error, 'statement')
+            throw toDatabaseError(error, 'statement')
           })
         return rows
       }),
-    transaction: (work, limits = {}) =>
-      lend(lender, (client) => {
+    transaction: (callback, limits = {}) =>
+      lend(lending, (client) => {
         const isBroken = (): boolean => broken.has(client)
         const setBroken = (): unknown => broken.add(client)
         const lock = limits.lock === undefined ? {} : { lock: lockIn(settings.schema, limits.lock) }
-        return runTransaction({ client, toStatement, isBroken, setBroken }, work, { ...limits, ...lock })
+        return runPostgresTransaction({ client, toStatement, isBroken, setBroken }, callback, { ...limits, ...lock })
       }),
     listen: listener.listen,
     use: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
@@ -97,14 +94,14 @@ function driverConfig({ target }: PostgresOptions, limits: SessionLimits): PoolC
   return {
     ...clientConfig(target),
     types: ROW_VALUES,
-    // Statements of a transaction are sent without waiting for the answers to those before. In its type it is missing.
+    // Sends statements of a transaction without waiting for the results before. Missing in the driver's type.
     ...{ pipeline: true },
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: connectTimeoutMs(target) ?? limits.connectMs,
-    // The server's own limit comes first; this one is for a server that does not answer at all any more.
+    // The limit of the server applies first; this one is for a server that stops responding.
     ...(limits.statementMs > 0 ? { query_timeout: limits.statementMs + limits.answerMarginMs } : {}),
-    // A pool must not keep a process alive that has nothing else to do.
+    // An idle pool must not keep the process alive.
     allowExitOnIdle: true,
     idleTimeoutMillis: 60_000,
   }
@@ -115,15 +112,15 @@ async function checkServer(config: PoolConfig): Promise<void> {
   for (const one of [client, other]) one.on('error', () => undefined)
   try {
     await client.connect()
-    await refuseOldServer(client)
-    // Where there is no room for a second connection, the pool will say so.
+    await checkServerVersion(client)
+    // If the server has no second connection, the pool reports it later.
     const isOpen = await other.connect().then(
       () => true,
       () => false,
     )
-    if (isOpen) await refuseTransactionPooler(client, other)
+    if (isOpen) await checkPooler(client, other)
   } catch (error) {
-    throw translate(error, 'connect')
+    throw toDatabaseError(error, 'connect')
   } finally {
     for (const one of [client, other]) await one.end().catch(() => undefined)
   }
@@ -132,18 +129,18 @@ async function checkServer(config: PoolConfig): Promise<void> {
 function openPool(
   config: PoolConfig,
   settings: SessionSettings,
-  { broken, connections }: Pick<Lender, 'broken' | 'connections'>,
+  { broken, connections }: Pick<LendContext, 'broken' | 'connections'>,
 ): Pool {
-  // The pool waits for what this returns, although its type does not say so.
+  // The pool awaits the returned promise, although its type does not say so.
   const onConnect = ((client: ClientBase) => {
-    // A connection that breaks while it is lent would otherwise end the process: nobody else listens then.
+    // Without a handler, the error of a lent connection would end the process.
     client.on('error', () => broken.add(client))
     client.on('end', () => broken.add(client))
     connections.opened(client)
     return prepareSession(client, settings)
   }) as (client: ClientBase) => void
   const pool = new Pool({ ...config, onConnect })
-  // An idle connection that breaks is taken out by the pool itself; there is nothing more to do about it.
+  // The pool removes broken idle connections by itself.
   pool.on('error', () => undefined)
   return pool
 }
@@ -157,34 +154,34 @@ async function openClient(config: PoolConfig, settings: SessionSettings): Promis
     return client
   } catch (error) {
     await client.end().catch(() => undefined)
-    throw translate(error, 'connect')
+    throw toDatabaseError(error, 'connect')
   }
 }
 
-interface Lender {
+interface LendContext {
   readonly pool: Pool
   readonly broken: WeakSet<ClientBase>
   readonly connections: Connections
-  /** Whoever has waited so long and got nothing was not refused: nobody answered. 0: nobody waits so long. */
-  readonly patienceMs: number
+  /** A failed statement that waited this long counts as no response from the server. 0: never. */
+  readonly timeoutMs: number
 }
 
-/** Lends a connection of the pool to the work. One that may be unusable afterwards is closed instead of kept. */
-async function lend<T>(lender: Lender, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const { pool, broken, connections, patienceMs } = lender
+/** Runs the callback with a connection of the pool. Closes a connection that may be broken instead of reusing it. */
+async function lend<T>(lending: LendContext, callback: (client: PoolClient) => Promise<T>): Promise<T> {
+  const { pool, broken, connections, timeoutMs } = lending
   const client = await pool.connect().catch((error: unknown) => {
     const full = pool.totalCount >= pool.options.max && !(error instanceof Error && 'code' in error)
-    throw full ? new DatabaseError('no_free_connection', { cause: error }) : translate(error, 'connect')
+    throw full ? new DatabaseError('no_free_connection', { cause: error }) : toDatabaseError(error, 'connect')
   })
   const since = connections.counter()
   try {
-    const done = await work(client)
-    connections.heard(client)
+    const done = await callback(client)
+    connections.responded(client)
     return done
   } catch (error) {
     if (isDatabaseAway(error)) {
       broken.add(client)
-      if (patienceMs > 0 && connections.counter() - since >= patienceMs) connections.fellSilent(since)
+      if (timeoutMs > 0 && connections.counter() - since >= timeoutMs) connections.timedOut(since)
     }
     throw error
   } finally {
@@ -192,48 +189,48 @@ async function lend<T>(lender: Lender, work: (client: PoolClient) => Promise<T>)
   }
 }
 
-/** More texts than this are not ours: somebody builds them at run time. They work, but are not remembered. */
-const MOST_STATEMENTS = 1_000
+/** Maximum number of named statements; texts built at run time are beyond it and run unnamed. */
+const MAX_STATEMENTS = 1_000
 
 type NameStatement = (text: string) => string | undefined
 
-/** Gives each statement text a name of its own, under which every connection prepares it once. */
+/** Names statement texts, so that every connection prepares each text once. */
 function createStatementNames(): NameStatement {
   const names = new Map<string, string>()
   return (text) => {
     const known = names.get(text)
-    if (known !== undefined || names.size >= MOST_STATEMENTS) return known
+    if (known !== undefined || names.size >= MAX_STATEMENTS) return known
     const name = `s_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
     names.set(text, name)
     return name
   }
 }
 
-/** The driver's form of a statement: prepared when it has parameters, plain text when it has none. */
+/** A statement for the driver: prepared if it has parameters, otherwise plain text. */
 function statement(nameOf: NameStatement, text: string, params: readonly SqlValue[] | undefined): QueryConfig {
   if (params === undefined) return { text }
   const name = nameOf(text)
   return name === undefined ? { text, values: [...params] } : { name, text, values: [...params] }
 }
 
-/** Connections for turns: one per org at work is plenty, and a few more wait for nothing. */
+/** Number of connections for transactions of orgs. */
 const ENGINE_POOL = 4
 
 interface NodePoolsOptions extends Required<Pick<PostgresOptions, 'target' | 'schema' | 'pool'>> {
   readonly leaseMs: number
 }
 
-/** Connections for leases, looks and notifications: few and short statements that must not wait behind turns. */
+/** Number of connections for leases, scans and notifications, whose short statements must not wait behind transactions. */
 const CONTROL_POOL = 2
 
-/** The pools of a node on the same way to the server: for turns, for leases and looks, and for everybody else. */
+/** The connection pools of a node: for transactions, for leases and scans, and for reads. */
 interface NodePools {
   readonly openControl: () => Promise<Database>
   readonly openReads: () => Promise<Database>
   readonly openEngine: () => Promise<Database>
 }
 
-/** Says how the pools of a node are opened; nothing is connected before. */
+/** Returns functions that open the pools of a node; connects only when they are called. */
 export function nodePools({ target, schema, pool, leaseMs }: NodePoolsOptions): NodePools {
   const limits = limitsWithin(leaseMs)
   const shared = { target, schema, connections: createConnections() }

@@ -1,19 +1,19 @@
-import { type ClientBase } from 'pg'
+import type { ClientBase } from 'pg'
 import { DatabaseError } from '../database-error.ts'
-import { quoteSchema } from '../../../store/identifier.ts'
+import { quoteSchema } from '../database.ts'
 
 export interface SessionLimits {
-  /** A node that stops in the middle of a transaction loses it after this time, so that it cannot stop an org. */
+  /** Aborts the transaction of a stopped node after this time, so that it does not block an org. */
   readonly idleInTransactionMs: number
   readonly lockMs: number
   readonly statementMs: number
-  /** How long to wait for a connection: a new one, or a free one of the pool. */
+  /** How long to wait for a new connection, or for a free one of the pool. */
   readonly connectMs: number
-  /** How much longer than the server we wait for an answer before we take the connection for dead. */
+  /** How long after the server's own limit a missing response means that the connection is dead. */
   readonly answerMarginMs: number
 }
 
-/** How much longer than the server we wait for an answer, unless something else is said. */
+/** The default of `answerMarginMs`. */
 export const ANSWER_MARGIN_MS = 5_000
 
 export const SESSION_LIMITS: SessionLimits = {
@@ -24,12 +24,12 @@ export const SESSION_LIMITS: SessionLimits = {
   answerMarginMs: ANSWER_MARGIN_MS,
 }
 
-/** Whoever waits for a lock as long as it may is told so by the server a moment later. */
+/** The server reports a lock timeout shortly after it expires. */
 const LOCK_MARGIN_MS = 1_000
 
 /**
- * Limits for who holds a lease: no answer is waited for much longer than the lease lasts. What was asked for is not its
- * own by then, and the sooner it finds out that nobody answers any more, the sooner it is back.
+ * Limits for a lease holder: it waits no longer for a response than about the length of the lease, because the lease has
+ * expired by then, and the node recovers sooner if it detects a dead connection sooner.
  */
 export function limitsWithin(leaseMs: number): Pick<SessionLimits, 'statementMs' | 'connectMs'> {
   const { statementMs, connectMs, lockMs } = SESSION_LIMITS
@@ -39,7 +39,7 @@ export function limitsWithin(leaseMs: number): Pick<SessionLimits, 'statementMs'
   }
 }
 
-const OLDEST_SERVER = 15
+const MIN_SERVER_VERSION = 15
 
 export interface SessionSettings {
   readonly schema: string
@@ -50,9 +50,9 @@ export interface SessionSettings {
 }
 
 /**
- * The engine's tables swing between empty and a million rows faster than statistics follow. Its statements find rows by
- * key, for which there is one sensible plan; with statistics of the wrong moment another one touched seventy times as
- * many pages.
+ * Pinned plans, because the tables of the engine grow and shrink faster than statistics are updated. All its statements
+ * find rows by key, for which there is one good plan; with outdated statistics the planner chose one that read 70 times
+ * as many pages.
  */
 const PINNED_PLANS = {
   plan_cache_mode: 'force_generic_plan',
@@ -64,8 +64,8 @@ const PINNED_PLANS = {
 }
 
 /**
- * Sets up a new connection: limits, schema, time zone. With a statement and not with start-up parameters, because
- * connection poolers refuse or ignore those.
+ * Sets the limits, schema and time zone of a new connection. Uses a statement, because connection poolers refuse or ignore
+ * startup parameters.
  */
 export async function prepareSession(client: ClientBase, settings: SessionSettings): Promise<void> {
   const values = Object.entries(sessionValues(settings))
@@ -85,15 +85,15 @@ function sessionValues({
     ...(pinPlans ? PINNED_PLANS : {}),
     search_path: quoteSchema(schema),
     application_name: applicationName,
-    // The text form of instants is read with these two.
+    // `fromTimestamp` parses this format.
     TimeZone: 'UTC',
     DateStyle: 'ISO',
-    // What is read under a lock must be newer than the lock, whatever the default of the database is.
+    // Reads under a lock must see data committed before the lock was taken, whatever the default of the database is.
     default_transaction_isolation: 'read committed',
     idle_in_transaction_session_timeout: String(limits.idleInTransactionMs),
     lock_timeout: String(limits.lockMs),
     statement_timeout: String(limits.statementMs),
-    // A node whose machine vanished is noticed in about 25 s and its session ended; on a socket these do nothing.
+    // Ends the session of a vanished machine after about 25 s; no effect on Unix sockets.
     tcp_keepalives_idle: '10',
     tcp_keepalives_interval: '5',
     tcp_keepalives_count: '3',
@@ -101,21 +101,21 @@ function sessionValues({
   }
 }
 
-/** Asks for the version before anything else is asked: an old server would fail on settings it does not know. */
-export async function refuseOldServer(client: ClientBase): Promise<void> {
+/** Checks the version first, because an old server fails on unknown settings. */
+export async function checkServerVersion(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ readonly version: string; readonly number: string }>(
     "select current_setting('server_version') as version, current_setting('server_version_num') as number",
   )
   const row = rows[0]
-  if (row === undefined || Number(row.number) < OLDEST_SERVER * 10_000)
+  if (row === undefined || Number(row.number) < MIN_SERVER_VERSION * 10_000)
     throw new DatabaseError('database_too_old', { detail: `it is PostgreSQL ${row?.version ?? 'of unknown version'}` })
 }
 
 /**
- * Throws when two connections share what must be their own. A pooler in transaction mode gives a server connection to
- * whoever has a transaction: the one that `first` had goes to the transaction of `second`, or `first` gets another one.
+ * Throws if a pooler in transaction mode is in between. Such a pooler assigns server connections per transaction, so that a
+ * transaction of `second` gets the server connection of `first`, or `first` gets another one.
  */
-export async function refuseTransactionPooler(first: Asking, second: Asking): Promise<void> {
+export async function checkPooler(first: Queryable, second: Queryable): Promise<void> {
   const before = await serverProcess(first)
   await second.query('begin')
   try {
@@ -126,9 +126,9 @@ export async function refuseTransactionPooler(first: Asking, second: Asking): Pr
   throw new DatabaseError('pooler_unsupported')
 }
 
-type Asking = Pick<ClientBase, 'query'>
+type Queryable = Pick<ClientBase, 'query'>
 
-async function serverProcess(client: Asking): Promise<number | undefined> {
+async function serverProcess(client: Queryable): Promise<number | undefined> {
   const { rows } = await client.query<{ readonly pid: number }>('select pg_backend_pid() as pid')
   return rows[0]?.pid
 }

@@ -1,38 +1,86 @@
 import type { Writable } from 'node:stream'
-import type { ClientBase, PoolClient, QueryConfig } from 'pg'
+import { type ClientBase, type CustomTypesConfig, type PoolClient, type QueryConfig, types } from 'pg'
 import { DatabaseError, isDatabaseAway } from '../database-error.ts'
-import type { SqlValue, Transaction, TransactionOptions } from '../../../store/database.ts'
-import { translate } from './failures.ts'
+import type { SqlValue, Transaction, TransactionOptions } from '../database.ts'
+import { toDatabaseError } from './failures.ts'
 import { ANSWER_MARGIN_MS } from './session.ts'
+import { fromTimestamp } from '../table.ts'
 
-export interface TransactionContext {
+/** Type ids of the PostgreSQL catalog, which never change. */
+const OID = {
+  int8: 20,
+  int8Array: 1016,
+  timestamptz: 1184,
+  timestamptzArray: 1185,
+  textArray: 1009,
+  date: 1082,
+  timestamp: 1114,
+  interval: 1186,
+} as const
+
+// The type of the driver lacks the array types.
+const driverParser = types.getTypeParser as (oid: number, format?: 'text' | 'binary') => (text: string) => unknown
+
+const parseTextArray = driverParser(OID.textArray) as (text: string) => readonly unknown[]
+
+const asText = (text: string): string => text
+
+/** BIGINT as a number where that is exact, otherwise as a bigint, so that no value is rounded. */
+function parseInt8(text: string): number | bigint {
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : BigInt(text)
+}
+
+const inArray = (parse: (text: string) => unknown) => {
+  const each = (item: unknown): unknown =>
+    Array.isArray(item) ? item.map(each) : typeof item === 'string' ? parse(item) : item
+  return (text: string): unknown => parseTextArray(text).map(each)
+}
+
+// The driver would convert the last three to Date objects in local time, which differ between machines.
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [OID.int8, parseInt8],
+  [OID.int8Array, inArray(parseInt8)],
+  [OID.timestamptz, fromTimestamp],
+  [OID.timestamptzArray, inArray(fromTimestamp)],
+  [OID.date, asText],
+  [OID.timestamp, asText],
+  [OID.interval, asText],
+])
+
+/** The parsers of column values. Set per connection, because the driver's own table is global to the process. */
+export const ROW_VALUES: CustomTypesConfig = {
+  getTypeParser: (oid, format) => (format === 'binary' ? undefined : PARSERS.get(oid)) ?? driverParser(oid, format),
+}
+
+interface PostgresTransactionContext {
   readonly client: PoolClient
   readonly toStatement: (text: string, params?: readonly SqlValue[]) => QueryConfig
-  /** Whether this connection is known to be of no further use. */
+  /** Whether this connection is known to be broken. */
   readonly isBroken: () => boolean
   readonly setBroken: () => unknown
 }
 
-type WiredContext = TransactionContext & { readonly wire: Wire }
+type WiredContext = PostgresTransactionContext & { readonly wire: Wire }
 
-/** Runs the work between BEGIN and COMMIT on one connection, and says what is known about the end. */
-export async function runTransaction<T>(
-  ctx: TransactionContext,
-  work: (tx: Transaction) => T | Promise<T>,
+/** Runs the callback between BEGIN and COMMIT on one connection; its errors say what is known about the outcome. */
+export async function runPostgresTransaction<T>(
+  ctx: PostgresTransactionContext,
+  callback: (tx: Transaction) => T | Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
   const wire = openWire(ctx.client)
   const { tx, sent, finish } = openTransaction({ ...ctx, wire }, options)
-  // Nobody waits for BEGIN: whatever follows it on the wire fails if it does. It is sent at once, so that the server has
-  // the lock by the time the first question comes.
-  const opened = ctx.client.query(opening(options)).then(
+  // Not awaited, because later statements fail if BEGIN does. Sent at once, so that the server can take the lock before the
+  // first query arrives.
+  const opened = ctx.client.query(beginStatement(options)).then(
     () => null,
-    (error: unknown) => translate(error, 'in_transaction'),
+    (error: unknown) => toDatabaseError(error, 'in_transaction'),
   )
   let result: T
   try {
     await setLimits(tx, options)
-    result = await work(tx)
+    result = await callback(tx)
     await sent.nextTick()
   } catch (error) {
     finish()
@@ -46,25 +94,25 @@ export async function runTransaction<T>(
   return result
 }
 
-/** The lock comes with BEGIN, in one trip to the server: a statement of its own all the same. */
-const opening = ({ lock }: TransactionOptions): string =>
+/** BEGIN and the lock, as two statements in one round trip. */
+const beginStatement = ({ lock }: TransactionOptions): string =>
   lock === undefined ? 'begin' : `begin; select pg_advisory_xact_lock(${Math.trunc(lock[0])}, ${Math.trunc(lock[1])})`
 
-/** What has become of the statements nobody waits for. */
-interface Sent {
+/** The state of statements that were sent without waiting. */
+interface SentStatements {
   failure: DatabaseError | null
-  /** A statement that the driver could not even send has failed by then; COMMIT must not follow it. */
+  /** Rejects if the driver failed to send a statement, so that COMMIT does not follow it. */
   readonly nextTick: () => Promise<void>
 }
 
-interface Opened {
+interface OpenedTransaction {
   readonly tx: Transaction
-  readonly sent: Sent
+  readonly sent: SentStatements
   readonly finish: () => void
 }
 
-/** A transaction that can be used until it is finished: a statement that comes later must not land in the next one. */
-function openTransaction(ctx: WiredContext, options: TransactionOptions): Opened {
+/** Opens a transaction that refuses statements after `finish`, so that they do not run in the next one. */
+function openTransaction(ctx: WiredContext, options: TransactionOptions): OpenedTransaction {
   let finished = false
   const limit = answerLimit(options)
   const run = (text: string, params?: readonly SqlValue[]): Promise<{ rows: Readonly<Record<string, unknown>>[] }> => {
@@ -72,8 +120,8 @@ function openTransaction(ctx: WiredContext, options: TransactionOptions): Opened
     return ctx.client.query<Readonly<Record<string, unknown>>>({ ...ctx.toStatement(text, params), ...limit })
   }
   const failed = (error: unknown): DatabaseError => {
-    const failure = translate(error, 'in_transaction')
-    // An answer that did not come in time leaves the connection busy with a statement nobody waits for any more.
+    const failure = toDatabaseError(error, 'in_transaction')
+    // After a timeout, the connection is still busy with the statement.
     if (isDatabaseAway(failure)) ctx.setBroken()
     return failure
   }
@@ -84,11 +132,11 @@ function openTransaction(ctx: WiredContext, options: TransactionOptions): Opened
       const { rows } = await answer
       return rows
     } catch (error) {
-      // Once a statement has failed, the others only say that the transaction has.
+      // After the first failure, other statements only report that the transaction failed.
       throw sent.failure ?? failed(error)
     }
   }
-  const sent: Sent = {
+  const sent: SentStatements = {
     failure: null,
     nextTick: () =>
       new Promise((resolve, reject) => {
@@ -108,7 +156,7 @@ function openTransaction(ctx: WiredContext, options: TransactionOptions): Opened
   return { tx: { inTransaction: true, query, send }, sent, finish: () => void (finished = true) }
 }
 
-// The driver's own timer, in its type it is missing. The longest a timer can run stands for "no limit".
+// The timer of the driver, missing in its type. The maximum of a timer stands for "no limit".
 const answerLimit = ({ statementMs }: TransactionOptions): object =>
   statementMs === undefined ? {} : { query_timeout: statementMs === 0 ? 2_147_483_647 : statementMs + ANSWER_MARGIN_MS }
 
@@ -123,42 +171,42 @@ async function setLimits(tx: Transaction, { statementMs, lockMs }: TransactionOp
   ])
 }
 
-async function rollBack(ctx: TransactionContext): Promise<void> {
-  // A connection that cannot roll back is thrown away by whoever lent it; the server then rolls back by itself.
+async function rollBack(ctx: PostgresTransactionContext): Promise<void> {
+  // `lend` closes a connection that cannot roll back, which makes the server roll back.
   if (!ctx.isBroken()) await ctx.client.query('rollback').catch(ctx.setBroken)
 }
 
-async function commit(ctx: WiredContext, sent: Sent, { committing }: TransactionOptions): Promise<void> {
-  // Lost before COMMIT was sent: nothing can have been kept.
+async function commit(ctx: WiredContext, sent: SentStatements, { committing }: TransactionOptions): Promise<void> {
+  // Lost before COMMIT was sent, so nothing was committed.
   if (ctx.isBroken()) throw new DatabaseError('connection_lost', { detail: 'it ended before COMMIT was sent' })
   const committed = ctx.client.query('commit').catch((error: unknown) => {
-    throw isRefused(sent.failure) ? sent.failure : translate(error, 'commit')
+    throw provesRollback(sent.failure) ? sent.failure : toDatabaseError(error, 'commit')
   })
   ctx.wire.flush()
   committing?.()
   const { command } = await committed
-  // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement failed and the work went on regardless.
+  // After a failed statement, PostgreSQL answers COMMIT with ROLLBACK and without an error.
   if (command === 'ROLLBACK') throw sent.failure ?? new DatabaseError('rolled_back')
 }
 
-/** The server has refused a statement, or ended the session before it read it: a COMMIT behind it kept nothing. */
-const isRefused = (failure: DatabaseError | null): failure is DatabaseError =>
+/** Whether the failure proves that a following COMMIT had no effect. */
+const provesRollback = (failure: DatabaseError | null): failure is DatabaseError =>
   failure !== null && (!isDatabaseAway(failure) || failure.sqlState === '25P03')
 
-/** Messages to the server that follow each other soon, sent together: each write costs a system call and wakes the server. */
+/** Buffers messages to the server, because each write costs a system call and wakes the server. */
 interface Wire {
-  /** What is written from now on waits for `flush`, or for the next turn of the event loop. */
+  /** Holds messages back until `flush`, or until the next iteration of the event loop. */
   readonly hold: () => void
-  /** Sends what is held if there is much of it. */
+  /** Flushes if enough is held. */
   readonly flushIfMuch: () => void
   readonly flush: () => void
 }
 
-/** So much is sent at once: the server can begin with it while the rest is decided. */
-const ENOUGH_BYTES = 8 << 10
+/** Flushed early at this size, so that the server can start working. */
+const FLUSH_BYTES = 8 << 10
 
 export function openWire(client: ClientBase): Wire {
-  // In the type of the driver it is missing, and TLS replaces it, so that it is asked for again each time.
+  // Missing in the type of the driver. Read each time, because TLS replaces the stream.
   const stream = (): Writable => (client as unknown as { readonly connection: { stream: Writable } }).connection.stream
   let held: Writable | null = null
   const flush = (): void => {
@@ -171,11 +219,11 @@ export function openWire(client: ClientBase): Wire {
       if (held !== null) return
       held = stream()
       held.cork()
-      // What is not flushed in time must not wait for ever.
+      // Makes sure that held messages are sent.
       setImmediate(flush)
     },
     flushIfMuch: () => {
-      if (held !== null && held.writableLength >= ENOUGH_BYTES) flush()
+      if (held !== null && held.writableLength >= FLUSH_BYTES) flush()
     },
     flush,
   }

@@ -4,25 +4,25 @@ import { invalid } from '../../../api/refusals.ts'
 import type { Flaw } from '../../../domain/input.ts'
 import type { OperationId, Operations } from '../../../operations/table.ts'
 
-/** What a tool asks of the API: one operation, and what it is given. */
-export interface ToolAsk {
+/** The API call of a tool: one operation and its input. */
+export interface ToolRequest {
   readonly operation: OperationId
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
-  /** The version that is to be changed. */
+  /** The version to change. */
   readonly version: number | undefined
 }
 
-interface Given<Id extends OperationId> {
+interface OperationInput<Id extends OperationId> {
   readonly params?: ParamsOf<Operations[Id]>
   readonly query?: QueryOf<Operations[Id]>
   readonly body?: BodyOf<Operations[Id]>
   readonly version?: number | undefined
 }
 
-/** Says which operation a tool asks for; the compiler holds what is given to what the operation takes. */
-export const asking = <Id extends OperationId>(operation: Id, given: Given<Id>): ToolAsk => ({
+/** Builds the API call of a tool; the compiler checks the input against the operation. */
+export const toolRequest = <Id extends OperationId>(operation: Id, given: OperationInput<Id>): ToolRequest => ({
   operation,
   params: given.params ?? {},
   query: given.query ?? {},
@@ -30,41 +30,41 @@ export const asking = <Id extends OperationId>(operation: Id, given: Given<Id>):
   version: given.version,
 })
 
-/** What a client may assume of a tool when it decides whether to ask a person first. */
+/** Hints for a client that decides whether to ask the user first. */
 export interface ToolHints {
   /** Changes nothing. */
   readonly readOnlyHint: boolean
   /** May undo or end something. */
   readonly destructiveHint: boolean
-  /** Twice is as good as once. */
+  /** A repeated call has no further effect. */
   readonly idempotentHint: boolean
-  /** Wakes agents, who may reach the world outside. */
+  /** Triggers agents, which may access external systems. */
   readonly openWorldHint: boolean
 }
 
-/** What a tool answers: what programs read, and a sentence for models that read only text. */
-export interface Told<Output> {
+/** The result of a tool: structured data for programs, and text for models that only read text. */
+export interface ToolOutput<Output> {
   readonly structured: Output
   readonly text: string
 }
 
-/** Other names of arguments: those that the API uses for the same thing elsewhere, and former ones. They are not listed. */
+/** Alternative names of arguments, accepted but not listed: those of the API, and former ones. */
 type Synonyms<Input> = Readonly<Record<string, keyof Input & string>>
 
-/** One tool of the MCP server. What is listed, called, documented and tested is made from these. */
+/** One tool of the MCP server. Its listing, calls, docs and tests are derived from this. */
 export interface ToolSpec<Input, Answer, Output> {
   readonly title: string
-  /** For a model: what it does, when to use it, units and examples. */
+  /** For models: what it does, when to use it, units and examples. */
   readonly description: string
   readonly input: z.ZodType<Input>
   readonly output: z.ZodType<Output>
   readonly hints: ToolHints
   readonly synonyms?: Synonyms<Input>
-  readonly ask: (input: Input) => ToolAsk
-  readonly tell: (answer: Answer, input: Input) => Told<Output>
+  readonly toRequest: (input: Input) => ToolRequest
+  readonly toOutput: (answer: Answer, input: Input) => ToolOutput<Output>
 }
 
-/** A tool of which nobody asks any more what goes in and out: `input` and `output` say it when it is called. */
+/** A tool without its input and output types; `input` and `output` validate them at run time. */
 export interface Tool {
   readonly title: string
   readonly description: string
@@ -72,21 +72,21 @@ export interface Tool {
   readonly output: z.ZodType
   readonly hints: ToolHints
   readonly synonyms?: Readonly<Record<string, string>>
-  /** Takes what `input` has read. */
-  readonly ask: (input: unknown) => ToolAsk
-  /** Takes what the operation has answered. */
-  readonly tell: (answer: unknown, input: unknown) => Told<unknown>
+  /** Takes the value that `input` has parsed. */
+  readonly toRequest: (input: unknown) => ToolRequest
+  /** Takes the response of the operation. */
+  readonly toOutput: (answer: unknown, input: unknown) => ToolOutput<unknown>
 }
 
-/** Checks a tool, and hands it on as one of many. */
+/** Checks the types of a tool and erases them. */
 export const tool = <Input, Answer, Output>(spec: ToolSpec<Input, Answer, Output>): Tool => ({
   ...spec,
-  ask: (input) => spec.ask(input as Input),
-  tell: (answer, input) => spec.tell(answer as Answer, input as Input),
+  toRequest: (input) => spec.toRequest(input as Input),
+  toOutput: (answer, input) => spec.toOutput(answer as Answer, input as Input),
 })
 
-/** Arguments under the names that the tool lists. Two names of one argument at once are refused. */
-export function inListedNames({ synonyms = {} }: Tool, given: unknown): unknown {
+/** Renames synonyms to the listed argument names. Rejects two names of one argument. */
+export function renameSynonyms({ synonyms = {} }: Tool, given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const used = Object.entries(synonyms).filter(([synonym]) => Object.hasOwn(given, synonym))
   if (used.length === 0) return given
@@ -95,17 +95,18 @@ export function inListedNames({ synonyms = {} }: Tool, given: unknown): unknown 
     .map(([field, name]): Flaw => ({
       field,
       value: undefined,
-      message: `and ${name} are the same; give ${name} alone`,
+      message: `and ${name} mean the same; give only ${name}`,
     }))
   if (flaws.length > 0) throw invalid(flaws)
   const listed = new Map(used)
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [listed.get(name) ?? name, value]))
 }
 
-/** Reads, and nothing else. */
-export const READS: ToolHints = {
+/** Hints of a tool that only reads. */
+export const READ_ONLY_HINTS: ToolHints = {
   ...{ readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 }
 
-/** Longer texts are cut: whoever pays for each word of an answer wants few. */
-export const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+/** Cuts long texts, because models pay for each token. */
+export const truncate = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text

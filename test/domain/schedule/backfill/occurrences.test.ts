@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import {
   BACKFILL_CHOICES,
   BACKFILL_ORDERS,
-  chooseMoments,
-  durationAt,
+  selectOccurrences,
+  backfillDuration,
   isBackfilled,
-  standingOf,
+  occurrenceResult,
   throughputOf,
-} from '../../../../src/core/backfill/backfill.ts'
+} from '../../../../src/domain/schedule/backfill.ts'
 import { instant } from '../../../../src/domain/instant.ts'
 import type { RunState } from '../../../../src/domain/run/run-machine.ts'
 
@@ -34,7 +34,7 @@ describe('what has become of a moment', () => {
     [['failed', 'success'], 'succeeded'],
     [['success', 'queued'], 'pending'],
   ] as const)('of runs that are %j is %s', (states, standing) => {
-    expect(standingOf(states)).toBe(standing)
+    expect(occurrenceResult(states)).toBe(standing)
   })
 })
 
@@ -52,12 +52,12 @@ describe('choosing moments', () => {
     ['failed', [2]],
     ['all', [1, 2, 3, 4, 6]],
   ] as const)('takes for %s %j, never what is on its way', (which, taken) => {
-    expect(chooseMoments(moments, { runs, undecided: null }, { which, order: 'oldest' }).taken).toEqual(taken)
+    expect(selectOccurrences(moments, { runs, undecided: null }, { which, order: 'oldest' }).selected).toEqual(taken)
   })
 
   it('leaves to the schedule what it has still to decide, and begins at the end if asked to', () => {
-    const chosen = chooseMoments(moments, { runs, undecided: instant(6) }, { which: 'missing', order: 'newest' })
-    expect(chosen.taken).toEqual([3, 2, 1])
+    const chosen = selectOccurrences(moments, { runs, undecided: instant(6) }, { which: 'missing', order: 'newest' })
+    expect(chosen.selected).toEqual([3, 2, 1])
     expect(chosen.leftOut).toEqual({ not_run: 0, failed: 0, cancelled: 0, succeeded: 1, pending: 2 })
   })
 
@@ -71,10 +71,14 @@ describe('choosing moments', () => {
         (all, which, order) => {
           const range = all.map((_, index) => instant(index))
           const known = new Map(all.map((states, index) => [instant(index), states]))
-          const { taken, leftOut } = chooseMoments(range, { runs: known, undecided: null }, { which, order })
+          const { selected: taken, leftOut } = selectOccurrences(
+            range,
+            { runs: known, undecided: null },
+            { which, order },
+          )
           expect(taken.length + Object.values(leftOut).reduce((sum, one) => sum + one, 0)).toBe(range.length)
           expect(new Set(taken).size).toBe(taken.length)
-          for (const at of taken) expect(standingOf(known.get(at) ?? [])).not.toBe('pending')
+          for (const at of taken) expect(occurrenceResult(known.get(at) ?? [])).not.toBe('pending')
         },
       ),
     )
@@ -91,10 +95,10 @@ describe('a backfilled run', () => {
 
 describe('a pace', () => {
   it('says how long it takes where that is known', () => {
-    expect(durationAt(10, 1_000, { atOnce: 3, spacingMs: 0 })).toBe(4_000)
-    expect(durationAt(10, 1_000, { atOnce: 3, spacingMs: 2_000 })).toBe(19_000)
-    expect(durationAt(10, null, { atOnce: 1, spacingMs: 0 })).toBeNull()
-    expect(durationAt(0, null, { atOnce: 1, spacingMs: 0 })).toBe(0)
+    expect(backfillDuration(10, 1_000, { atOnce: 3, spacingMs: 0 })).toBe(4_000)
+    expect(backfillDuration(10, 1_000, { atOnce: 3, spacingMs: 2_000 })).toBe(19_000)
+    expect(backfillDuration(10, null, { atOnce: 1, spacingMs: 0 })).toBeNull()
+    expect(backfillDuration(0, null, { atOnce: 1, spacingMs: 0 })).toBe(0)
   })
 
   it('is told from what has ended', () => {

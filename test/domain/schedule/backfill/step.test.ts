@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BACKFILL_DEFAULTS, type BackfillTerms } from '../../../../src/core/backfill/backfill.ts'
-import { countEnded, decideStep, type BackfillProgress, type StepFacts } from '../../../../src/core/backfill/step.ts'
+import {
+  BACKFILL_DEFAULTS,
+  type BackfillProgress,
+  type BackfillSettings,
+  countBackfilled,
+  decideStep,
+  type StepFacts,
+} from '../../../../src/domain/schedule/backfill.ts'
 import { scheduleId } from '../../../../src/domain/ids.ts'
 import { instant } from '../../../../src/domain/instant.ts'
 import { because } from '../../../../src/domain/reasons.ts'
 
 const NOW = instant(1_000_000)
-const TERMS: BackfillTerms = { ...BACKFILL_DEFAULTS, from: instant(0), to: NOW, lane: null, maxActive: 2 }
+const TERMS: BackfillSettings = { ...BACKFILL_DEFAULTS, from: instant(0), to: NOW, lane: null, maxActive: 2 }
 const PROGRESS: BackfillProgress = {
   ...{ state: 'running', total: 5, taken: 0, inFlight: [], counts: {}, failuresInRow: 0, nextAt: null },
 }
@@ -17,7 +23,7 @@ const FACTS: StepFacts = {
 const step = (
   progress: Partial<BackfillProgress> = {},
   facts: Partial<StepFacts> = {},
-  terms: Partial<BackfillTerms> = {},
+  terms: Partial<BackfillSettings> = {},
 ) => decideStep({ ...PROGRESS, ...progress }, { ...TERMS, ...terms }, { ...FACTS, ...facts })
 
 describe('the next step of a backfill', () => {
@@ -68,7 +74,7 @@ describe('the next step of a backfill', () => {
   })
 
   it('counts failures in a row in the order in which runs ended', () => {
-    const counted = countEnded({ ...PROGRESS, inFlight: ['a', 'b', 'c', 'd'] }, [
+    const counted = countBackfilled({ ...PROGRESS, inFlight: ['a', 'b', 'c', 'd'] }, [
       { id: 'a', state: 'success' },
       { id: 'b', state: 'failed' },
       { id: 'c', state: 'timeout' },
@@ -95,7 +101,7 @@ describe('the next step of a backfill', () => {
           expect(progress.inFlight.length).toBeLessThanOrEqual(maxActive)
           expect(progress.taken).toBeLessThanOrEqual(total)
           const some = progress.inFlight.slice(0, 1 + (ends[round % ends.length] ?? 0))
-          progress = countEnded(
+          progress = countBackfilled(
             progress,
             some.map((id) => ({ id, state: 'success' as const })),
           )

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { describeFlaw } from '../../../../src/domain/input.ts'
 import { instant } from '../../../../src/domain/instant.ts'
-import { judgeNews } from '../../../../src/core/cadence/news.ts'
+import { decideNews } from '../../../../src/domain/schedule/pace/pace.ts'
 import { findProposal, withoutProposal } from '../../../../src/domain/schedule/pace/proposal.ts'
-import { sentenceFor } from '../../../../src/core/time/sentence.ts'
+import { sentenceFor } from '../../../../src/domain/time/sentence.ts'
 import { shortestInterval } from '../../../../src/domain/time/shortest-interval.ts'
-import { restoreTiming, storeTiming } from '../../../../src/core/time/stored-timing.ts'
-import { UTC } from '../../../../src/core/time/zone.ts'
+import { restoreTiming, storeTiming } from '../../../../src/domain/time/parse-timing.ts'
+import { UTC } from '../../../../src/domain/time/zone.ts'
 import { readTiming } from '../../time/world.ts'
 
 const NOW = instant(Date.parse('2026-11-16T12:00:00Z'))
@@ -29,7 +29,7 @@ describe('a cadence', () => {
       cadence: { min_seconds: 300, max_seconds: 21_600, stretch: 2, quiet_after: 1 },
     })
     expect(restoreTiming(storeTiming(timing.value))).toEqual(timing.value)
-    expect(sentenceFor(timing.value)).toBe('Every 20 minutes, between 5 minutes and 6 hours by what it finds')
+    expect(sentenceFor(timing.value)).toBe('Every 20 minutes, between 5 minutes and 6 hours depending on its results')
     expect(shortestInterval(timing.value)).toBe(300_000)
   })
 
@@ -40,9 +40,9 @@ describe('a cadence', () => {
   })
 
   it.each([
-    [{ cron: '0 * * * *', cadence: CADENCE }, /^cadence .*belongs to every_seconds/],
-    [{ rrule: 'FREQ=DAILY', cadence: CADENCE }, /^cadence .*belongs to every_seconds/],
-    [{ at: '2026-11-17T12:00:00Z', cadence: CADENCE }, /^cadence .*belongs to every_seconds/],
+    [{ cron: '0 * * * *', cadence: CADENCE }, /^cadence .*applies only to every_seconds/],
+    [{ rrule: 'FREQ=DAILY', cadence: CADENCE }, /^cadence .*applies only to every_seconds/],
+    [{ at: '2026-11-17T12:00:00Z', cadence: CADENCE }, /^cadence .*applies only to every_seconds/],
     [
       { every_seconds: 60, cadence: CADENCE },
       /^cadence\.min_seconds 300: must not be above every_seconds, which is 60/,
@@ -66,7 +66,7 @@ describe('a cadence', () => {
 
 describe('what a run found', () => {
   const judge = (output: unknown, before: string | null = null, summary: string | null = null) =>
-    judgeNews({ reason: 'completed', output, summary }, before)
+    decideNews({ reason: 'completed', output, summary }, before)
 
   it.each([
     [null, 'empty'],
@@ -102,7 +102,7 @@ describe('what a run found', () => {
 
   it('is the summary when there is no output, and nothing when a probe saw nothing to do', () => {
     expect(judge(null, null, 'A summary')).toMatchObject({ found: 'new' })
-    expect(judgeNews({ reason: 'probe_no', output: null, summary: null }, 'before')).toEqual({
+    expect(decideNews({ reason: 'probe_no', output: null, summary: null }, 'before')).toEqual({
       ...{ isQuiet: true, found: 'probe_no', digest: 'before' },
     })
   })

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  MOST_STEPS,
+  MAX_PACE_STEPS,
   paceAfter,
   pacedOf,
   paceInterval,
   plannedTiming,
   startPace,
-  whyThen,
-  type EndedRun,
+  whyOccurrence,
+  type EndedPacedRun,
   type Pace,
   type PacedTiming,
 } from '../../../../src/domain/schedule/pace/pace.ts'
@@ -17,7 +17,7 @@ import { runId } from '../../../../src/domain/ids.ts'
 import { durationMs, instant, later, type Instant } from '../../../../src/domain/instant.ts'
 import { explainWhy } from '../../../../src/domain/reasons.ts'
 import { nextOccurrence, type EveryTiming } from '../../../../src/domain/time/timing.ts'
-import { UTC } from '../../../../src/core/time/zone.ts'
+import { UTC } from '../../../../src/domain/time/zone.ts'
 
 const START = instant(Date.parse('2026-11-16T12:00:00Z'))
 const MINUTE = 60_000
@@ -52,7 +52,7 @@ class Walk {
   }
 
   /** Fires the next moment, and lets its run end so many minutes later. */
-  run(news: EndedRun['news'], { took = 1, proposal = null as EndedRun['proposal'] } = {}): this {
+  run(news: EndedPacedRun['news'], { took = 1, proposal = null as EndedPacedRun['proposal'] } = {}): this {
     const nominal = this.next
     this.watermark = nominal
     this.now = later(nominal, took * MINUTE)
@@ -126,10 +126,10 @@ describe('the pace of a schedule', () => {
   })
 
   it.each([
-    [{ asked: '3600', inMs: 3_600_000 }, 60, { asked_seconds: 3_600, got_seconds: 3_600, clamped: false }],
-    [{ asked: '10', inMs: 10_000 }, 5, { asked_seconds: 10, got_seconds: 300, clamped: true }],
-    [{ asked: '-1', inMs: -1_000 }, 5, { got_seconds: 300, clamped: true }],
-    [{ asked: '30d', inMs: 30 * 86_400_000 }, 360, { got_seconds: 21_600, clamped: true }],
+    [{ text: '3600', inMs: 3_600_000 }, 60, { asked_seconds: 3_600, got_seconds: 3_600, clamped: false }],
+    [{ text: '10', inMs: 10_000 }, 5, { asked_seconds: 10, got_seconds: 300, clamped: true }],
+    [{ text: '-1', inMs: -1_000 }, 5, { got_seconds: 300, clamped: true }],
+    [{ text: '30d', inMs: 30 * 86_400_000 }, 360, { got_seconds: 21_600, clamped: true }],
   ])('obeys a proposal inside the bounds, from the end of the run: %j', (proposal, minutes, evidence) => {
     const walk = new Walk(timingOf()).run(QUIET, { took: 3, proposal })
     expect(walk.next).toBe(later(walk.now, minutes * MINUTE))
@@ -140,7 +140,7 @@ describe('the pace of a schedule', () => {
   })
 
   it('says what it could not read, and goes on as if nothing had been said', () => {
-    const walk = new Walk(timingOf()).run(QUIET, { proposal: { asked: 'soon', inMs: null } })
+    const walk = new Walk(timingOf()).run(QUIET, { proposal: { text: 'soon', inMs: null } })
     expect(walk.pace.why).toMatchObject({ reason: 'pace_quiet', evidence: { passed_over: 'soon' } })
     expect(walk.minutes).toBe(40)
   })
@@ -150,12 +150,12 @@ describe('the pace of a schedule', () => {
     const nominal = walk.next
     const due = later(nominal, 20 * MINUTE)
     const pace = paceAfter(walk.pace, walk.timing, {
-      ...{ id: runId('run_1'), nominal, news: QUIET, proposal: { asked: '1h', inMs: 3_600_000 } },
+      ...{ id: runId('run_1'), nominal, news: QUIET, proposal: { text: '1h', inMs: 3_600_000 } },
       ...{ now: later(due, 5), watermark: nominal, nextRunAt: due },
     })
     expect(nextOccurrence(plannedTiming({ timing: walk.timing, pace }), nominal)).toBe(due)
     expect(pace.why).toMatchObject({ reason: 'pace_quiet', evidence: { passed_over: '1h' } })
-    expect(whyThen(pace, walk.timing, later(due, 40 * MINUTE)).reason).toBe('pace_kept')
+    expect(whyOccurrence(pace, walk.timing, later(due, 40 * MINUTE)).reason).toBe('pace_kept')
   })
 
   it('does not listen to runs of an earlier plan', () => {
@@ -167,8 +167,8 @@ describe('the pace of a schedule', () => {
 
   it('remembers the last steps, and no more', () => {
     const walk = new Walk(timingOf())
-    for (let count = 0; count < MOST_STEPS + 5; count += 1) walk.run(QUIET)
-    expect(walk.pace.recent).toHaveLength(MOST_STEPS)
+    for (let count = 0; count < MAX_PACE_STEPS + 5; count += 1) walk.run(QUIET)
+    expect(walk.pace.recent).toHaveLength(MAX_PACE_STEPS)
     expect(walk.pace.recent[0]).toMatchObject({ at: walk.now, intervalSeconds: 21_600, reason: 'pace_quiet' })
   })
 
@@ -192,7 +192,7 @@ describe('whatever runs find and ask for', () => {
       fc.record({
         isQuiet: fc.boolean(),
         tookMs: fc.integer({ min: 0, max: 200_000_000 }),
-        proposal: fc.option(fc.record({ asked: fc.constant('x'), inMs: fc.option(fc.integer()) })),
+        proposal: fc.option(fc.record({ text: fc.constant('x'), inMs: fc.option(fc.integer()) })),
         isLate: fc.boolean(),
       }),
       { maxLength: 30 },

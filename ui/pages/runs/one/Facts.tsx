@@ -80,7 +80,7 @@ function Row({ name, children }: { readonly name: string; readonly children: Rea
   )
 }
 
-/** What was asked before the agent was woken, and what was seen. */
+/** The check that ran before the agent, and its answer. */
 function Asked({ probe }: { readonly probe: NonNullable<RunDetail['probe']> }): ReactNode {
   const say = useSay()
   return (

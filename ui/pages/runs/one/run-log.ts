@@ -1,5 +1,5 @@
 import type { InfiniteData } from '@tanstack/react-query'
-import type { EventView } from '../../../../src/contract/event.ts'
+import type { EventView } from '../../../../src/features/events/schema.ts'
 import type { RunRow, RunRowPage } from '../run-row.ts'
 
 /** The list as far as it has been read. */

@@ -13,7 +13,7 @@ async function readPage(search: RunSearch, cursor: string | null, signal?: Abort
   return { ...page, items: page.items.map(rowOf) }
 }
 
-// Not under ['runs', 'list']: events would let every page be read again that somebody has ever scrolled to.
+// Not under ['runs', 'list']: each event would read again every page that has been scrolled to.
 const runLog = (search: RunSearch) =>
   infiniteQueryOptions({
     queryKey: ['runs', 'log', search],
@@ -21,11 +21,11 @@ const runLog = (search: RunSearch) =>
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: next }) => next,
     placeholderData: keepPreviousData,
-    // Whoever comes back finds the list where they left it; its front is read again then.
+    // Going back restores the list where it was left; only its first page is read again.
     staleTime: Infinity,
   })
 
-/** Whoever has scrolled further than this reads, and nothing may move below their eyes. */
+/** Beyond this scroll position new rows are held back, so that the list does not move while it is read. */
 const AT_TOP = 240
 const isAtTop = (): boolean => scrollY < AT_TOP
 

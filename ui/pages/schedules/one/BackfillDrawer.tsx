@@ -2,7 +2,7 @@ import { Alert, Button, Checkbox, Drawer, NumberInput, SegmentedControl, Select,
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import type { BackfillView } from '../../../../src/features/backfill/schema.ts'
-import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { api } from '../../../api/client.ts'
 import { messageOf } from '../../../api/refusal.ts'
 import { toast } from '../../../parts/toasts/toast-store.ts'

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import type { RunView } from '../../../../src/features/runs/schema.ts'
 import type { OccurrenceExplanation } from '../../../../src/features/explain/schema.ts'
-import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { api } from '../../../api/client.ts'
 import { messageOf } from '../../../api/refusal.ts'
 import { Doors } from '../../../parts/explain/Doors.tsx'
@@ -26,11 +26,11 @@ const explanationOf = (id: string, at: string) =>
 
 interface ExplainProps {
   readonly schedule: ScheduleView
-  /** The moment that is asked about; it is in the address. */
+  /** The time to explain; it is part of the URL. */
   readonly at: string | undefined
 }
 
-/** "What became of nine o'clock?": asks about any moment, past or to come. */
+/** Explains what happened, or will happen, at any time. */
 export function Explain({ schedule, at }: ExplainProps): ReactNode {
   const say = useSay()
   const navigate = useNavigate({ from: '/automation/schedules/$id' })

@@ -10,7 +10,7 @@ import {
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { useRunNow } from '../../../api/run-now.ts'
 import { useOpenEditor } from '../../../editor/hooks/use-editor.ts'
 import { Confirm } from '../../../forms/Confirm.tsx'

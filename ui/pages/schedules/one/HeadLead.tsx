@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { StateDot } from '../../../parts/StateDot.tsx'
 import { useSay } from '../../../texts/TextProvider.tsx'
 

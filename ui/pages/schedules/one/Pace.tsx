@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { PaceStepView, PaceView } from '../../../../src/contract/pace.ts'
+import type { PaceStepView, PaceView } from '../../../../src/features/schedules/rules-schema.ts'
 import { Panel } from '../../../parts/Panel.tsx'
 import { useSay } from '../../../texts/TextProvider.tsx'
 import { Time } from '../../../time/Time.tsx'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { formOf } from '../../../editor/form/form-of.ts'
 import { PolicyPicture } from '../../../editor/pictures.tsx'
 import { POLICIES, policyName, policyText, type Policy } from '../../../editor/form/policies.ts'
@@ -19,7 +19,7 @@ interface PolicyTabProps {
 
 const NAMES = Object.keys(POLICIES) as readonly Policy[]
 
-/** What it does when things go otherwise than planned, and what became of any moment. */
+/** The policies of a schedule, and the explanation of any time. */
 export function PolicyTab({ schedule, search }: PolicyTabProps): ReactNode {
   const say = useSay()
   return (

@@ -4,7 +4,7 @@ import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery, useMutation }
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, type ReactNode } from 'react'
 import type { RunFilter, RunView } from '../../../../src/features/runs/schema.ts'
-import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { api } from '../../../api/client.ts'
 import { PAGE_SIZE } from '../../../api/queries.ts'
 import { messageOf } from '../../../api/refusal.ts'

@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, type ReactNode } from 'react'
-import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { scheduleOf } from '../../../api/queries.ts'
 import { useMay } from '../../../api/session.ts'
 import { useOpenEditor } from '../../../editor/hooks/use-editor.ts'
@@ -21,7 +21,7 @@ import { ScheduleRibbon } from './ScheduleRibbon.tsx'
 import '../schedules.css'
 import './one.css'
 
-// Hardly any schedule waits for somebody, and none of the others should wait for this.
+// Loaded on demand: few schedules need approval, and the others need not wait for this code.
 const Approval = lazy(async () => ({ default: (await import('./Approval.tsx')).Approval }))
 const Pace = lazy(async () => ({ default: (await import('./Pace.tsx')).Pace }))
 const Origin = lazy(async () => ({ default: (await import('./Origin.tsx')).Origin }))

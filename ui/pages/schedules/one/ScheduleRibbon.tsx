@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import type { RunView } from '../../../../src/features/runs/schema.ts'
-import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { comingOf, runPage } from '../../../api/queries.ts'
 import { useDoors } from '../../../parts/doors.ts'
 import { ErrorState } from '../../../parts/ErrorState.tsx'

@@ -30,7 +30,7 @@ export const firstForm = (now: number, zone: string): BackfillForm => ({
 
 const wallOf = (at: number, zone: string): string => wallTime(at, zone).slice(0, 16)
 
-/** What is asked of the server; null while a moment of the range cannot be read. */
+/** The request to the server; null while a time of the range cannot be read. */
 export function inputOf(form: BackfillForm, at: { readonly now: number; readonly zone: string }): BackfillInput | null {
   const { range } = form
   const from = range === 'other' ? momentOf(form.from, at.zone) : at.now - RANGES[range] * DAY

@@ -15,7 +15,7 @@ export interface ScheduleOneSearch {
   readonly day?: string
   /** `new`: a backfill is being planned. */
   readonly backfill?: 'new'
-  /** The moment that is explained. */
+  /** The time that is explained. */
   readonly at?: string
 }
 

@@ -1,0 +1,128 @@
+import type { Instant } from '../instant.ts'
+import { closedGate, explainWait, type LaneLoad, type Load, type GateFacts, type Wait } from './gates.ts'
+import {
+  firstEntryOf,
+  isRunFirst,
+  holdQueue,
+  isServedFirst,
+  postponeEntry,
+  blockGroup,
+  releaseDueRuns,
+} from './ready-lines.ts'
+import { queuePosition } from './build.ts'
+import {
+  type QueueEntry,
+  type QueueKind,
+  QUEUE_KINDS,
+  type Lane,
+  type AgentQueue,
+  type Mutable,
+  type QueueState,
+  type QueuedRun,
+} from './queued-run.ts'
+import { holdForProvider } from './ready-providers.ts'
+
+/** The state of a node when it picks a run. */
+export interface PickContext {
+  readonly now: Instant
+  readonly lane: LaneLoad
+  /** Catch-up runs on this node. */
+  readonly catchup: Load
+}
+
+/** The facts outside the ready queue that explain why a run waits. */
+export interface ExplainContext extends PickContext {
+  /** Whether a live node or worker can execute it. */
+  readonly executable: boolean
+  /** The slots of the run's schedule; read only for a run that waits for one. */
+  readonly scheduleSlots?: number
+}
+
+/** The run that may start now in the lane. Runs that are refused on the way leave the lane until something changes. */
+export function pickNext(state: QueueState, at: PickContext): QueuedRun | null {
+  releaseDueRuns(state, at.now)
+  const lane = state.lanes.get(at.lane.name)
+  if (lane === undefined) return null
+  const facts = gateFactsAt(state, at)
+  const closed: QueueKind[] = []
+  for (let queue = firstQueue(lane, closed); queue !== undefined; queue = firstQueue(lane, closed)) {
+    const entry = firstEntryOf(queue)
+    if (entry === undefined) return null
+    setEntryFacts(facts, entry)
+    const blocked = closedGate(entry, facts)
+    if (blocked === null) return entry.run
+    if (blocked === 'lane' || blocked === 'org') return null
+    if (blocked === 'agent') holdQueue(queue)
+    else if (blocked === 'provider') holdForProvider(queue)
+    else removeRefused(state, { entry, queue, facts, closed })
+  }
+  return null
+}
+
+/** Why the run has not started, according to the gates. */
+export function explainEntry(state: QueueState, entry: QueueEntry, at: ExplainContext): Wait {
+  const facts = gateFactsAt(state, at)
+  setEntryFacts(facts, entry)
+  const parkedBehind = entry.parkedBehind === null ? null : (at.scheduleSlots ?? entry.parkedBehind)
+  return explainWait({ ...entry, executable: at.executable, parkedBehind }, facts, queuePosition(entry))
+}
+
+const gateFactsAt = (state: QueueState, at: PickContext): Mutable<GateFacts> => ({
+  now: at.now,
+  session: null,
+  agent: state.load,
+  agentTasks: state.tasks,
+  org: state.load,
+  orgTasks: state.tasks,
+  budgets: state.budgets,
+  provider: null,
+  catchup: at.catchup,
+  lane: at.lane,
+})
+
+function setEntryFacts(facts: Mutable<GateFacts>, entry: QueueEntry): void {
+  const { agent } = entry.agentInLane
+  facts.session = entry.session?.load ?? null
+  facts.agent = agent.load
+  facts.agentTasks = agent.tasks
+  facts.provider = agent.provider
+}
+
+function firstQueue(lane: Lane, closed: readonly QueueKind[]): AgentQueue | undefined {
+  let first: AgentQueue | undefined
+  for (const kind of QUEUE_KINDS) {
+    const queue = lane.queues[kind].items[0]
+    if (queue === undefined || closed.includes(kind)) continue
+    if (first === undefined || isQueueAhead(queue, first)) first = queue
+  }
+  return first
+}
+
+function isQueueAhead(a: AgentQueue, b: AgentQueue): boolean {
+  if (a.agentInLane !== b.agentInLane) return isServedFirst(a.agentInLane, b.agentInLane)
+  const [first, second] = [firstEntryOf(a), firstEntryOf(b)]
+  return first !== undefined && second !== undefined && isRunFirst(first, second)
+}
+
+const isFull = (load: Load): boolean => load.limit !== null && load.inFlight >= load.limit
+
+interface RefusedEntry {
+  readonly entry: QueueEntry
+  readonly queue: AgentQueue
+  readonly facts: GateFacts
+  readonly closed: QueueKind[]
+}
+
+/**
+ * Removes a refused run from the lane, together with all runs that the same closed gate blocks: all of its kind in
+ * the lane, those of its agent, those with the same reserves, or only itself.
+ */
+function removeRefused(state: QueueState, refused: RefusedEntry): void {
+  const { entry, queue, facts, closed } = refused
+  const { kind } = queue
+  if (entry.notBefore !== null && entry.notBefore > facts.now) postponeEntry(state, entry)
+  else if (kind === 'task' && isFull(facts.agentTasks)) holdQueue(queue)
+  else if (kind === 'task' && isFull(facts.orgTasks)) closed.push(kind)
+  else if (kind === 'catchup' && isFull(facts.catchup)) closed.push(kind)
+  else if (entry.group !== null) blockGroup(state, entry.group)
+}

@@ -1,0 +1,189 @@
+import type { AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { ReportDecision } from '../../domain/run/reports.ts'
+import { loadHoldersNotLost } from '../../features/nodes/store.ts'
+import { acted, SIGNAL_ACTOR } from '../../features/audit/entry.ts'
+import { checkLateness } from './alerts.ts'
+import { type StopResult, stopSession } from './cancel.ts'
+import type { OrgState } from '../org-state/org-state.ts'
+import { fire } from './fire.ts'
+import { endAttempt, settleDue, type Report, applyReport } from './settle.ts'
+import { cutOutput } from '../../features/runs/view.ts'
+import type { Command } from '../commands-port.ts'
+import type { LoadedOrg } from '../org-state/memory.ts'
+import { ensureSession } from '../transaction/transaction.ts'
+
+/** Commands that the engine itself executes. */
+
+/** This many schedules are decided in a few milliseconds; a transaction may end after any command. */
+const SCHEDULES_PER_PIECE = 32
+
+/** Decides every due occurrence of the schedules, in several commands that need not share a transaction. */
+export const fireCommands = (orgId: OrgId, ids: readonly ScheduleId[]): readonly Command<void>[] =>
+  Array.from({ length: Math.ceil(ids.length / SCHEDULES_PER_PIECE) }, (_, index) =>
+    fireCommand(orgId, ids.slice(index * SCHEDULES_PER_PIECE, (index + 1) * SCHEDULES_PER_PIECE)),
+  )
+
+/** Decides every due occurrence of the schedules. */
+export const fireCommand = (orgId: OrgId, ids: readonly ScheduleId[]): Command<void> => ({
+  orgId,
+  needs: { schedules: ids },
+  apply: (state) => {
+    for (const id of ids) {
+      const row = state.schedules.get(id)
+      // Another node was faster.
+      if (row === undefined || row.nextRunAt === null || row.nextRunAt > state.now) continue
+      if (row.sessionKey !== null) ensureSession({ state }, row.sessionKey)
+      fire(state, id)
+    }
+  },
+})
+
+/** Applies an executor's report about an attempt. */
+export const reportCommand = (orgId: OrgId, runId: RunId, report: Report): Command<ReportDecision | null> => ({
+  orgId,
+  apply: (state) => {
+    const run = state.runs.get(runId)
+    if (run === undefined) return null
+    return applyReport(state, run, report)
+  },
+})
+
+/** An attempt and its run. */
+export interface AttemptOfRun {
+  readonly orgId: OrgId
+  readonly runId: RunId
+  readonly attemptId: AttemptId
+}
+
+/** Records a token that may settle the attempt while it is current. Nothing else changes. */
+export const offerTokenCommand = (about: AttemptOfRun, tokenHash: Uint8Array): Command<void> => ({
+  orgId: about.orgId,
+  apply: (state) => {
+    state.changes.callbacks.push({ ...about, tokenHash, createdAt: state.now })
+  },
+})
+
+/**
+ * Lets the run await its callback, with a new token or one that was offered before (null). False when the attempt is no
+ * longer current.
+ */
+export const deferCommand = (about: AttemptOfRun, tokenHash: Uint8Array | null): Command<boolean> => ({
+  orgId: about.orgId,
+  apply: (state) => {
+    const run = state.runs.get(about.runId)
+    if (run?.attemptId !== about.attemptId || run.state !== 'running') return false
+    if (tokenHash !== null) state.changes.callbacks.push({ ...about, tokenHash, createdAt: state.now })
+    endAttempt(state, run, { kind: 'accepted' })
+    return true
+  },
+})
+
+/** Settles what lost nodes held. `memory` returns the loaded state of the org, which is current when `apply` runs. */
+export const recoverCommand = (
+  orgId: OrgId,
+  lost: ReadonlyMap<string, Instant>,
+  org: () => LoadedOrg | null,
+): Command<number> => ({
+  orgId,
+  apply: (state) => {
+    let settled = 0
+    for (const [node, leaseUntil] of lost)
+      for (const run of [...(org()?.byNode.get(node) ?? [])]) {
+        // The rest is found in the next pass.
+        if (settled >= state.maxChanges) return settled
+        settleDue(state, run, leaseUntil < state.now ? leaseUntil : state.now)
+        settled += 1
+      }
+    return settled
+  },
+})
+
+/**
+ * Settles attempts that their node holds in the database but does not execute, unless it executes them by now or
+ * another attempt of the run has started meanwhile. Returns the runs.
+ */
+export const orphansCommand = (
+  orgId: OrgId,
+  attempts: ReadonlyMap<RunId, AttemptId>,
+  isHeld: (attemptId: AttemptId) => boolean,
+): Command<readonly RunId[]> => ({
+  orgId,
+  apply: (state) => {
+    const orphans: RunId[] = []
+    for (const [id, attemptId] of attempts) {
+      const run = state.runs.get(id)
+      if (run === undefined || run.nodeId === null || run.attemptId !== attemptId || isHeld(attemptId)) continue
+      settleDue(state, run, state.now)
+      orphans.push(id)
+    }
+    return orphans
+  },
+})
+
+/** Publishes progress events of runs. */
+export const outputCommand = (
+  orgId: OrgId,
+  progress: readonly { readonly runId: RunId; readonly attemptId: AttemptId; readonly event: unknown }[],
+): Command<void> => ({
+  orgId,
+  apply: (state) => {
+    const byRun = new Map<RunId, unknown[]>()
+    for (const { runId, attemptId, event } of progress) {
+      if (state.runs.get(runId)?.attemptId !== attemptId) continue
+      const known = byRun.get(runId)
+      if (known === undefined) byRun.set(runId, [event])
+      else known.push(event)
+    }
+    for (const [runId, output] of byRun) {
+      // Each attempt starts its output anew, so readers need the number of the attempt.
+      const data = { attempt: state.runs.get(runId)?.attempt, output: cutOutput(output, MAX_OUTPUT_BYTES) }
+      state.changes.events.push({ kind: 'run.output', subject: runId, data })
+    }
+  },
+})
+
+/** Maximum size of one progress event in bytes; the full text is in the output. */
+const MAX_OUTPUT_BYTES = 16_384
+
+/** Resets a session on behalf of a signal to the process. */
+export const resetSessionCommand = (orgId: OrgId, key: SessionKey): Command<StopResult> => ({
+  orgId,
+  needs: { sessions: [key] },
+  apply: (state: OrgState) => {
+    const stopped = stopSession(state, key, { how: 'reset' })
+    state.changes.audits.push(acted(SIGNAL_ACTOR, { kind: 'session', id: key }, { verb: 'reset', after: stopped }))
+    return stopped
+  },
+})
+
+/**
+ * Settles what lost nodes or workers held. Whether they are still lost is read again under the org's lock: every holder
+ * was in the database before it held something, so one that joined later is found here.
+ */
+export const recoverLostCommand = (
+  orgId: OrgId,
+  lost: ReadonlyMap<string, Instant>,
+  org: () => LoadedOrg | null,
+): Command<number> => ({
+  orgId,
+  prepare: (tx) => loadHoldersNotLost(tx, [...lost.keys()]),
+  apply: (state, prepared) => {
+    const unlost = prepared as ReadonlySet<string>
+    const gone = new Map([...lost].filter(([id]) => !unlost.has(id)))
+    return recoverCommand(orgId, gone, org).apply(state, undefined)
+  },
+})
+
+/** Raises the alert about late runs, unless they have started or another node was faster. */
+export const lateRunsCommand = (orgId: OrgId, ids: readonly RunId[]): Command<void> => ({
+  orgId,
+  apply: (state) => {
+    for (const id of ids) {
+      const run = state.runs.get(id)
+      const row = run?.scheduleId === null || run === undefined ? undefined : state.schedules.get(run.scheduleId)
+      if (run !== undefined && row !== undefined && run.startedAt === null)
+        checkLateness(state, row, { run, hasStarted: false })
+    }
+  },
+})

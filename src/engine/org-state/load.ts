@@ -1,0 +1,256 @@
+import { workerKeyOf } from '../../domain/agent.ts'
+import type { AgentId, OrgId, ScheduleId, SessionKey } from '../../domain/ids.ts'
+import { parseZone, UTC, type Zone } from '../../domain/time/zone.ts'
+import { loadAgents, type AgentRow } from '../../features/agents/store.ts'
+import { loadPeriodUsages } from '../../features/budgets/store.ts'
+import { loadClearings } from '../commands/cancel-waiting-store.ts'
+import { loadClockSteps } from '../../platform/db/clock.ts'
+import type { Connection, Database, Transaction } from '../../platform/db/database.ts'
+import { loadOrg } from '../../features/access/orgs-store.ts'
+import { loadPending } from './pending-store.ts'
+import { loadSchedules } from '../../features/schedules/store.ts'
+import { loadSessions, type SessionRow } from '../../features/sessions/store.ts'
+import { inSnapshot, loadVersion, type OrgVersion } from '../transaction/history-store.ts'
+import { RUNS_PER_DAY, setDailyRuns } from '../commands/daily-runs.ts'
+import { type LoadedAgent, replaceClearings } from './org-state.ts'
+import { joinSession } from '../commands/submit.ts'
+import { inlineAgentFor } from '../commands/runs.ts'
+import { loadBudgetsIntoState, loadQuotasIntoState } from '../transaction/review-budgets.ts'
+import {
+  emptyLoadedOrg,
+  reindexRun,
+  updateSessionLimits,
+  addLoadedRun,
+  setOrgLimit,
+  type LoadedOrg,
+  type NodeCapabilities,
+} from './memory.ts'
+import { hasPayloadRoom } from './payloads.ts'
+
+/** Rows read and applied at a time; the event loop runs in between. */
+const RUNS_PER_PAGE = 300
+
+/**
+ * Loads an org without its lock, in one snapshot: later transactions are applied by `catchUp`. Without the snapshot,
+ * rows newer than the version would stay for good if their transaction were lost with a failover.
+ */
+export const loadOrgState = (
+  database: Pick<Database, 'transaction'>,
+  node: NodeCapabilities,
+  orgId: OrgId,
+): Promise<LoadedOrg> => inSnapshot(database, (tx) => readOrgState(tx, node, orgId))
+
+async function readOrgState(connection: Connection, node: NodeCapabilities, orgId: OrgId): Promise<LoadedOrg> {
+  const loaded = emptyLoadedOrg(orgId, node)
+  setVersion(loaded, await loadVersion(connection, orgId))
+  await loadOrgLimits(connection, loaded)
+  await loadUnfinished(connection, loaded)
+  await loadBudgetsIntoState(connection, loaded, new Set())
+  await loadQuotasIntoState(connection, loaded, new Set())
+  for (let after = ''; ;) {
+    // A run's payload can state what to reserve, so with budgets every small payload is loaded.
+    const payloads = loaded.state.budgets !== null || hasPayloadRoom(loaded.payloads)
+    const runs = await loadPending(connection, { orgId, after, limit: RUNS_PER_PAGE, payloads })
+    await loadSessionsIntoState(connection, loaded, { node, keys: missingSessions(loaded, runs) })
+    for (const run of runs) addLoadedRun(loaded, run)
+    if (runs.length < RUNS_PER_PAGE) break
+    after = runs.at(-1)?.id ?? ''
+  }
+  await loadMissing(connection, loaded)
+  return loaded
+}
+
+/** Loads the limits of the org and their usage. */
+export async function loadOrgLimits(connection: Connection, loaded: LoadedOrg): Promise<void> {
+  const { state } = loaded
+  const org = await loadOrg(connection, state.orgId)
+  setOrgLimit(loaded, org?.maxConcurrent ?? null)
+  state.maxTimeoutSeconds = org?.maxTimeoutSeconds ?? null
+  const perDay = org?.runsPerDay ?? null
+  await loadDailyRuns(connection, loaded, perDay === null ? null : { perDay, zone: zoneOfOrg(org?.defaultTimezone) })
+}
+
+/**
+ * Loads the pending clearings and clock steps. Between transactions only: those of the present one are not written yet.
+ */
+export async function loadUnfinished(connection: Connection, { state }: LoadedOrg): Promise<void> {
+  replaceClearings(state.clearings, await loadClearings(connection, state.orgId))
+  state.clockSteps = await loadClockSteps(connection, state.orgId)
+}
+
+/** Loads how many runs of the day other nodes have created; the limit is passed in. */
+export async function loadDailyRuns(
+  connection: Connection,
+  { state }: LoadedOrg,
+  limit: Parameters<typeof setDailyRuns>[1],
+): Promise<void> {
+  const counted = limit === null ? [] : await loadPeriodUsages(connection, { orgId: state.orgId, id: RUNS_PER_DAY })
+  setDailyRuns(state, limit, counted)
+}
+
+/** The zone was validated when it was set; if the server no longer knows it, the org must still load. */
+function zoneOfOrg(name: unknown): Zone {
+  const zone = parseZone('default_timezone', name)
+  return zone.ok ? zone.value : UTC
+}
+
+export function setVersion(loaded: LoadedOrg, { version, at, writer }: OrgVersion): void {
+  loaded.version = version
+  loaded.newest = { at, writer }
+}
+
+/** The sessions of runs that are not in the org state yet. */
+export function missingSessions(
+  loaded: LoadedOrg,
+  runs: Iterable<{ readonly sessionKey: SessionKey | null }>,
+): SessionKey[] {
+  const missing = new Set<SessionKey>()
+  for (const { sessionKey } of runs)
+    if (sessionKey !== null && !loaded.state.sessions.has(sessionKey)) missing.add(sessionKey)
+  return [...missing]
+}
+
+/** Loads sessions, replacing the known ones, because another node may have changed them. */
+export async function loadSessionsIntoState(
+  connection: Connection,
+  loaded: LoadedOrg,
+  wanted: { readonly node: NodeCapabilities; readonly keys: readonly SessionKey[] },
+): Promise<void> {
+  if (wanted.keys.length === 0) return
+  const sessions = await loadSessions(connection, { orgId: loaded.state.orgId, keys: wanted.keys })
+  putSessions(loaded, wanted.node, sessions)
+  if (sessions.length === wanted.keys.length) return
+  // A deleted session had no pending runs and leaves the org state.
+  const found = new Set(sessions.map(({ key }) => key))
+  const { sessions: inState, bySession } = loaded.state
+  for (const key of wanted.keys) if (!found.has(key) && !bySession.has(key)) inState.delete(key)
+}
+
+function putSessions(loaded: LoadedOrg, node: NodeCapabilities, sessions: readonly SessionRow[]): void {
+  for (const session of sessions) {
+    loaded.state.sessions.set(session.key, session)
+    updateSessionLimits(loaded, session.key, node)
+    const run = joinSession(loaded.state, session.key)
+    if (run !== undefined) reindexRun(loaded, run)
+  }
+}
+
+/** Loads schedules; deleted ones leave the org state. */
+export async function loadSchedulesIntoState(
+  connection: Connection,
+  loaded: LoadedOrg,
+  ids: readonly ScheduleId[],
+): Promise<void> {
+  if (ids.length === 0) return
+  const { state } = loaded
+  for (const id of ids) state.schedules.delete(id)
+  for (const row of await loadSchedules(connection, { orgId: state.orgId, ids })) {
+    state.schedules.set(row.id, row)
+    loaded.idleSchedules.add(row.id)
+  }
+}
+
+/** Loads agents. */
+export async function loadAgentsIntoState(
+  connection: Connection,
+  loaded: LoadedOrg,
+  ids: readonly AgentId[],
+): Promise<void> {
+  if (ids.length === 0) return
+  putAgents(loaded, ids, await loadAgents(connection, { orgId: loaded.state.orgId, ids }))
+}
+
+function putAgents({ state, readyQueue }: LoadedOrg, ids: readonly AgentId[], rows: readonly AgentRow[]): void {
+  const gone = new Set(ids)
+  for (const row of rows) {
+    const agent = toLoadedAgent(row)
+    gone.delete(row.id)
+    state.agents.set(row.id, agent)
+    readyQueue.setAgent(row.id, agent)
+  }
+  // Pending runs keep the agent they were created for; new ones are refused.
+  for (const id of gone) if (readyQueue.pendingOf(id) === 0) state.agents.delete(id)
+}
+
+/** Sessions and agents that were read ahead, including the requested ones that do not exist. */
+export interface ReadAhead {
+  readonly sessions: ReadonlySet<SessionKey>
+  readonly agents: ReadonlySet<AgentId>
+  /** Waits for the rows and puts them into the org state. */
+  readonly arrive: () => Promise<void>
+}
+
+/**
+ * Reads what commands will probably need, in the same round trip as the lock; the rows are applied once the state is up
+ * to date.
+ */
+export function readAhead(
+  tx: Transaction,
+  loaded: LoadedOrg,
+  wanted: {
+    readonly node: NodeCapabilities
+    readonly sessions: ReadonlySet<SessionKey>
+    readonly agents: ReadonlySet<AgentId>
+  },
+): ReadAhead {
+  const { orgId } = loaded.state
+  const { node, sessions, agents } = wanted
+  const [keys, ids] = [[...sessions], [...agents]]
+  const asked = Promise.all([
+    keys.length === 0 ? [] : loadSessions(tx, { orgId, keys }),
+    ids.length === 0 ? [] : loadAgents(tx, { orgId, ids }),
+  ])
+  // The error is reported by the statements that follow in the transaction.
+  asked.catch(() => undefined)
+  const arrive = async (): Promise<void> => {
+    if (keys.length + ids.length === 0) return
+    const [sessionRows, agentRows] = await asked
+    putSessions(loaded, node, sessionRows)
+    putAgents(loaded, ids, agentRows)
+  }
+  return { sessions, agents, arrive }
+}
+
+/** Loads the agents and schedules of pending runs that are missing from the org state. */
+export async function loadMissing(connection: Connection, loaded: LoadedOrg): Promise<void> {
+  const { state, missing } = loaded
+  await loadSchedulesIntoState(connection, loaded, [...missing.schedules])
+  await loadAgentsIntoState(connection, loaded, [...missing.agents])
+  // Only tasks and schedules with an inline executor name agents that do not exist.
+  for (const id of missing.agents) if (!state.agents.has(id)) state.agents.set(id, inlineAgentFor(id) ?? taskAgent(id))
+  missing.schedules.clear()
+  missing.agents.clear()
+}
+
+/** Executes the tasks of agents that are not registered. */
+export const TASK_EXECUTOR = 'tab-action'
+
+/** An agent as far as transactions need it. */
+export const toLoadedAgent = (row: AgentRow): LoadedAgent => ({
+  id: row.id,
+  executorKey: executorKeyOf(row),
+  executorKind: row.executor.kind,
+  retryPolicy: row.retryPolicy,
+  timeoutSeconds: row.timeoutSeconds,
+  maxConcurrent: row.maxConcurrent,
+  provider: row.provider,
+  ...(row.contextWindow === null ? {} : { contextWindow: row.contextWindow }),
+  ...(row.selfService === null ? {} : { selfService: true }),
+})
+
+/** The executor a node must have to claim runs of the agent. */
+export function executorKeyOf({ id, executor }: Pick<AgentRow, 'id' | 'executor'>): string {
+  if (executor.kind === 'worker') return workerKeyOf(id)
+  return executor.kind === 'in-process' ? `in-process:${id}` : executor.kind
+}
+
+/** An agent that exists only because a task names it. */
+export const taskAgent = (id: AgentId): LoadedAgent => ({
+  id,
+  executorKey: TASK_EXECUTOR,
+  executorKind: TASK_EXECUTOR,
+  retryPolicy: null,
+  timeoutSeconds: null,
+  maxConcurrent: null,
+  provider: null,
+})

@@ -1,0 +1,102 @@
+import type { Restrictions, Lineage } from '../../domain/access/restrictions.ts'
+import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
+import type { ErrorCode } from '../../domain/run/error-codes.ts'
+import type { Connection, Transaction } from '../../platform/db/database.ts'
+import { column, columns, type RowOf, table } from '../../platform/db/table.ts'
+
+const attemptColumns = table('attempt', {
+  orgId: column.text<OrgId>(),
+  runId: column.text<RunId>(),
+  number: column.int(),
+  id: column.text<AttemptId>(),
+  nodeId: column.text<string | null>(),
+  startedAt: column.instant(),
+  finishedAt: column.instant(),
+  status: column.text<'failed' | 'timeout'>(),
+  errorCode: column.text<ErrorCode | null>(),
+  errorMessage: column.text<string | null>(),
+  agentErrorCode: column.text<string | null>(),
+})
+
+/** A row of `attempt`: an attempt that was followed by another one. The last attempt is stored in the run itself. */
+export interface AttemptRow extends Omit<RowOf<typeof attemptColumns>, 'agentErrorCode'> {
+  /** Omitted or null: the runtime gave no error code of its own. */
+  readonly agentErrorCode?: string | null
+}
+
+/** Stores attempts that will be retried. */
+export function insertAttempts(tx: Transaction, rows: readonly AttemptRow[]): void {
+  tx.send(
+    attemptColumns.insertMany,
+    attemptColumns.lists(rows.map((row) => ({ ...row, agentErrorCode: row.agentErrorCode ?? null }))),
+  )
+}
+
+/** Loads the attempts of a run in order, without its last one. */
+export async function loadAttempts(
+  connection: Connection,
+  filter: { readonly orgId: OrgId; readonly runId: RunId },
+): Promise<readonly AttemptRow[]> {
+  const rows = await connection.query(
+    `select ${attemptColumns.list} from attempt where org_id = $1 and run_id = $2 order by number`,
+    [filter.orgId, filter.runId],
+  )
+  return attemptColumns.read(rows)
+}
+
+const attemptRunColumns = columns({
+  agentId: column.text<AgentId>('r.agent_id'),
+  sessionKey: column.text<SessionKey | null>('r.session_key'),
+  scheduleId: column.text<ScheduleId | null>('r.schedule_id'),
+  lineage: column.json<Lineage | null>('r.lineage'),
+  parentRunId: column.text<string | null>('r.parent_run_id'),
+  /** The current attempt and its state; null: the run has ended. */
+  attemptId: column.text<string | null>('p.attempt_id'),
+  state: column.text<string | null>('p.state'),
+  /** The restrictions of its agent for self-service; null: the agent has no self-service, or was deleted. */
+  selfService: column.json<Restrictions | null>('a.self_service'),
+})
+
+/** The fields of a run that authenticate the key of one of its attempts. */
+export type AttemptRun = RowOf<typeof attemptRunColumns>
+
+/** Loads the run of an attempt with its agent; undefined: the run or its org was deleted. */
+export async function loadAttemptRun(
+  connection: Connection,
+  query: { readonly orgId: OrgId; readonly runId: RunId },
+): Promise<AttemptRun | undefined> {
+  const rows = await connection.query(
+    `select ${attemptRunColumns.list}
+       from run r join org o on o.id = r.org_id
+       left join pending p on p.org_id = r.org_id and p.id = r.id
+       left join agent a on a.org_id = r.org_id and a.id = r.agent_id
+      where r.org_id = $1 and r.id = $2 and o.deleted_at is null`,
+    [query.orgId, query.runId],
+  )
+  return attemptRunColumns.first(rows)
+}
+
+const callbackColumns = table('callback', {
+  tokenHash: column.bytes(),
+  orgId: column.text<OrgId>(),
+  runId: column.text<RunId>(),
+  attemptId: column.text<AttemptId>(),
+  createdAt: column.instant(),
+})
+
+/**
+ * A row of `callback`: the hash of a token and its attempt. It is kept after the attempt has ended, to tell a repeated
+ * report from a wrong token, until retention deletes it.
+ */
+export type CallbackRow = RowOf<typeof callbackColumns>
+
+/** Stores callback tokens. */
+export function insertCallbacks(tx: Transaction, rows: readonly CallbackRow[]): void {
+  tx.send(callbackColumns.insertMany, callbackColumns.lists(rows))
+}
+
+/** Loads the attempt of a token by its hash, in any org: the token alone authenticates a report. */
+export async function loadCallback(connection: Connection, tokenHash: Uint8Array): Promise<CallbackRow | undefined> {
+  const rows = await connection.query(`select ${callbackColumns.list} from callback where token_hash = $1`, [tokenHash])
+  return callbackColumns.first(rows)
+}

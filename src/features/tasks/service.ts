@@ -1,0 +1,256 @@
+import { readShape } from '../../api/read-input.ts'
+import { invalid, Refusal } from '../../api/refusals.ts'
+import { fieldAt } from '../../api/schema-flaws.ts'
+import { agentId } from '../../domain/ids.ts'
+import type { InputObject } from '../../domain/input-fields.ts'
+import type { Flaw } from '../../domain/input.ts'
+import { formatInstant, type Instant, later, storedInstant } from '../../domain/instant.ts'
+import { completePolicy } from '../../domain/run/retry-policy.ts'
+import { NO_RETRIES } from '../../domain/run/retry.ts'
+import { type FacadeState, facadeStateOf } from '../../domain/run/run-words.ts'
+import type { Command } from '../../engine/commands-port.ts'
+import { agentInState } from '../../engine/commands/runs.ts'
+import { type Submission, submissionFor, submit, type SubmitResult } from '../../engine/commands/submit.ts'
+import { bindToKey } from '../../engine/idempotency.ts'
+import type { LiveRuns } from '../../engine/live-port.ts'
+import type { Ports } from '../../engine/ports.ts'
+import { ensureTaskAgent } from '../../engine/transaction/transaction.ts'
+import type { Caller } from '../access/caller.ts'
+import { restrictTasks } from '../access/restricted-input.ts'
+import { type Provenance, provenanceOf, refuseCommandExecutor } from '../access/restrictions.ts'
+import { budgetError, dailyLimitError } from '../budgets/limits.ts'
+import { cancelRunById } from '../runs/service.ts'
+import {
+  MAX_IN_BATCH,
+  type TaskBatchInput,
+  type TaskBatchItem,
+  type TaskCancelled,
+  type TaskInput,
+  taskInput,
+  type TaskReceipt,
+} from './schema.ts'
+import { loadVisibleTask } from './view.ts'
+
+/** The caller, and the pending work in memory of this node. */
+interface TaskContext {
+  readonly caller: Caller
+  readonly live: LiveRuns
+}
+
+/** Submits a task. Invalid input stores nothing; a full queue refuses the task and stores it as rejected. */
+export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<TaskReceipt> {
+  const { agentId: agent, callbackUrl } = input
+  // Most tasks have no callback and need no asynchronous check.
+  const flaw =
+    deadlineFlaw(input, { at: '', now: ports.clock.now() }) ??
+    (callbackUrl === undefined ? null : await callbackFlaw(ports, callbackUrl, ''))
+  if (flaw !== null) throw invalid([flaw])
+  const command = restrictTasks(submitTasksCommand(ports, ctx.caller, [input]), ctx.caller)
+  const [submitted] = await ports.commands.execute(bindToKey(command, ctx.caller, isAnyTaskAccepted))
+  if (submitted === undefined) throw new Error('the command returned no result for the task')
+  const { answer, createdAt, queued } = submitted
+  if (answer.kind === 'rejected')
+    throw budgetError(answer) ?? dailyLimitError(answer) ?? queueFullRefusal(ports, { answer, agent, queued })
+  return {
+    taskId: answer.runId,
+    state: submittedStateOf(ctx, answer),
+    // A task that has started has no position.
+    position: ctx.live.positionOf(ctx.caller.orgId, answer.runId) ?? 0,
+    createdAt: formatInstant(createdAt),
+  }
+}
+
+/** Cancels a task. Refuses if it has ended, or is already being cancelled. */
+export async function cancelTask(ports: Ports, caller: Caller, id: string): Promise<TaskCancelled> {
+  const run = await loadVisibleTask(ports, caller.orgId, id)
+  if (run.state === 'stopping') throw alreadyEnded(id, facadeStateOf(run.state))
+  try {
+    await cancelRunById(ports, caller, id)
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'ALREADY_ENDED')
+      throw alreadyEnded(id, facadeStateOf(run.state), error)
+    throw error
+  }
+  return { status: 'cancelled', taskId: id }
+}
+
+const alreadyEnded = (id: string, state: string, cause?: Refusal): Refusal =>
+  new Refusal('CONFLICT', `Task ${id} has already ended: ${state}`, { cause })
+
+/** The flaw of a deadline in the past. Null: none. */
+const deadlineFlaw = (
+  { deadline }: TaskInput,
+  { at, now }: { readonly at: string; readonly now: Instant },
+): Flaw | null =>
+  deadline === undefined || storedInstant(deadline) > now
+    ? null
+    : { field: fieldAt(at, 'deadline'), value: deadline, message: 'is in the past', allowed: 'a later time' }
+
+/** The flaw of a callback URL. Null: none. */
+async function callbackFlaw(
+  { outbound }: Pick<Ports, 'outbound'>,
+  url: string | undefined,
+  at: string,
+): Promise<Flaw | null> {
+  const message = url === undefined ? null : await outbound.check(url, 'callback')
+  return message === null ? null : { field: fieldAt(at, 'callbackUrl'), value: url, message }
+}
+
+/** The outcome of a submitted task, and the number of tasks queued in the org before it. */
+interface SubmittedTask {
+  readonly answer: SubmitResult
+  readonly createdAt: Instant
+  readonly queued: number
+}
+
+/** Whether any task was accepted: only then is the answer stored for a repetition. */
+const isAnyTaskAccepted = (tasks: readonly SubmittedTask[]): boolean =>
+  tasks.some(({ answer }) => answer.kind !== 'rejected')
+
+/** The command that submits tasks in order; each is decided on its own. */
+export function submitTasksCommand(
+  ports: Ports,
+  caller: Caller,
+  tasks: readonly TaskInput[],
+): Command<readonly SubmittedTask[]> {
+  const { orgId, trace, restricted } = caller
+  const defaultDeadlineMs = ports.settings().tasks.defaultDeadlineSeconds * 1_000
+  const provenance = restricted === undefined ? null : provenanceOf(restricted)
+  const agents = [...new Set(tasks.map((task) => agentId(task.agentId)))]
+  const submissions = tasks.map((task) => taskSubmissionOf(task, { trace, ...provenance }))
+  return {
+    orgId,
+    needs: { agents },
+    apply: (orgState) => {
+      for (const agent of agents) {
+        ensureTaskAgent({ state: orgState }, agent)
+        refuseCommandExecutor(caller, agentInState(orgState, agent).executorKind)
+      }
+      return submissions.map((task) => {
+        const queued = orgState.allQueuedTasks.size
+        const deadline = task.deadline ?? later(orgState.now, defaultDeadlineMs)
+        return { answer: submit(orgState, { ...task, deadline }), createdAt: orgState.now, queued }
+      })
+    },
+  }
+}
+
+/** The submission of a task. The default deadline is added when the command is applied. */
+function taskSubmissionOf(
+  { priority = 0, deadline, retry_policy: policy, ...content }: TaskInput,
+  by: Partial<Provenance> & Pick<Submission, 'trace'>,
+): Submission {
+  const { callbackUrl } = content
+  return submissionFor({
+    ...{ trigger: 'task', agentId: agentId(content.agentId), sessionKey: null, content, priority },
+    deadline: deadline === undefined ? null : storedInstant(deadline),
+    retryPolicy: policy === undefined ? null : completePolicy(policy, NO_RETRIES),
+    delivery: callbackUrl === undefined ? null : { callback: callbackUrl },
+    ...by,
+  })
+}
+
+type RejectedTask = Extract<SubmitResult, { kind: 'rejected' }>
+
+function queueFullRefusal(
+  ports: Pick<Ports, 'settings'>,
+  { answer, agent, queued }: { readonly answer: RejectedTask; readonly agent: string; readonly queued: number },
+): Refusal {
+  const { maxQueue, maxPerAgent } = ports.settings().tasks
+  const { runId: id, retryAfterMs } = answer
+  return new Refusal('QUEUE_FULL', `${queueFullText(answer, agent)}; the rejected task is stored as ${id}`, {
+    runId: id,
+    retryAfterMs,
+    details: { agentId: agent, queued, maxQueue, maxPerAgent, taskId: id },
+  })
+}
+
+const queueFullText = ({ why }: RejectedTask, agent: string): string =>
+  why.reason === 'agent_queue_full' ? `The queue of agent ${agent} is full` : 'The queue is full'
+
+/** The state of a task that was just submitted. */
+const submittedStateOf = ({ live, caller }: TaskContext, { runId: id }: SubmitResult): FacadeState =>
+  facadeStateOf(live.stateOf(caller.orgId, id) ?? 'queued')
+
+/** Fields that apply to all tasks of a batch. */
+type SharedTaskFields = Pick<TaskBatchInput, 'agentId' | 'callbackUrl'>
+
+/**
+ * Submits tasks in order. Each is decided on its own: an invalid task is reported in its outcome, and the others are
+ * submitted. If all tasks are invalid, the batch is refused.
+ */
+export async function submitBatch(
+  ports: Ports,
+  ctx: TaskContext,
+  { tasks: items, ...shared }: Partial<SharedTaskFields> & { readonly tasks: readonly unknown[] },
+): Promise<readonly TaskBatchItem[]> {
+  if (items.length > MAX_IN_BATCH) throw batchTooLarge(items.length)
+  const flaw = await callbackFlaw(ports, shared.callbackUrl, '')
+  if (flaw !== null) throw invalid([flaw])
+  const read = await Promise.all(items.map((item, index) => parseBatchItem(ports, { item, index, shared })))
+  const tasks = read.filter(isParsed)
+  if (tasks.length === 0) throw invalid(read.flatMap((one) => (isParsed(one) ? [] : one)))
+  const command = bindToKey(
+    restrictTasks(submitTasksCommand(ports, ctx.caller, tasks), ctx.caller, tasks.length),
+    ctx.caller,
+    isAnyTaskAccepted,
+  )
+  const answers = [...(await ports.commands.execute(command))]
+  return read.map((one) => batchItemOf(ctx, isParsed(one) ? answers.shift() : invalid(one).message))
+}
+
+type ParsedBatchItem = TaskInput | readonly Flaw[]
+
+const isParsed = (read: ParsedBatchItem): read is TaskInput => 'action' in read
+
+const batchTooLarge = (submitted: number): Refusal =>
+  new Refusal('BATCH_TOO_LARGE', `The batch has ${submitted} tasks; at most ${MAX_IN_BATCH} are allowed`, {
+    details: { submitted, max: MAX_IN_BATCH },
+  })
+
+async function parseBatchItem(
+  ports: Pick<Ports, 'clock' | 'outbound'>,
+  {
+    item,
+    index,
+    shared,
+  }: { readonly item: unknown; readonly index: number; readonly shared: Partial<SharedTaskFields> },
+): Promise<ParsedBatchItem> {
+  const at = `tasks.${index}`
+  const read = readShape(taskInput, withSharedFields(item, shared), at)
+  if (!read.ok) return read.flaws
+  const task = read.value
+  // The shared callback URL was checked with the batch.
+  const isShared = task.callbackUrl === shared.callbackUrl
+  const flaw =
+    deadlineFlaw(task, { at, now: ports.clock.now() }) ??
+    (isShared ? null : await callbackFlaw(ports, task.callbackUrl, at))
+  return flaw === null ? task : [flaw]
+}
+
+/** Applies the shared fields to a task. The agent of the batch overrides that of the task. */
+function withSharedFields(item: unknown, shared: Partial<SharedTaskFields>): unknown {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item
+  const ownFields = item as InputObject
+  const { agentId = ownFields['agentId'], callbackUrl } = shared
+  return { ...ownFields, agentId, callbackUrl: ownFields['callbackUrl'] ?? callbackUrl }
+}
+
+const REJECTION_TEXTS: Readonly<Record<string, string>> = {
+  budget: 'over budget',
+  runs_per_day: 'the daily run limit is reached',
+  agent_queue_full: 'the queue of the agent is full',
+}
+
+/** The outcome of one task of a batch. A task that could not be read was not stored and has no id. */
+function batchItemOf(ctx: TaskContext, outcome: SubmittedTask | string | undefined): TaskBatchItem {
+  if (outcome === undefined) throw new Error('the command returned no result for a task of the batch')
+  if (typeof outcome === 'string') return { taskId: '', state: 'rejected', error: outcome }
+  const { answer } = outcome
+  if (answer.kind === 'rejected') {
+    const error = REJECTION_TEXTS[answer.why.reason] ?? 'the queue is full'
+    return { taskId: answer.runId, state: 'rejected', error }
+  }
+  const position = ctx.live.positionOf(ctx.caller.orgId, answer.runId)
+  return { taskId: answer.runId, state: submittedStateOf(ctx, answer), ...(position === null ? {} : { position }) }
+}
