@@ -180,6 +180,8 @@ export interface Pruned {
   workers: number
   signIns: number
   consoleSessions: number
+  /** Counts of the timeline, by step. */
+  timelineCounts: number
   /** Actions counted for the limits of restricted keys. */
   restrictedActs: number
   orgs: number
@@ -198,6 +200,7 @@ export const nothingPruned = (): Pruned => ({
     sessions: 0,
   },
   ...{ taskCounts: 0, callbacks: 0, keys: 0, nodes: 0, workers: 0, signIns: 0, consoleSessions: 0, restrictedActs: 0 },
+  ...{ timelineCounts: 0 },
   orgs: 0,
 })
 

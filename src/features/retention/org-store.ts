@@ -87,7 +87,8 @@ export async function loadOrgsWithUncountedHistory(
   const rows = await connection.query(
     `select ${orgIdColumn.list} from org o join org_version v on v.org_id = o.id
        left join run_count_place r on r.org_id = o.id left join task_count_place t on t.org_id = o.id
-      where o.deleted_at is null and o.id > $1 and (coalesce(r.no, 0) < v.no or coalesce(t.no, 0) < v.no)
+       left join timeline_count_place l on l.org_id = o.id
+      where o.deleted_at is null and o.id > $1 and least(coalesce(r.no, 0), coalesce(t.no, 0), coalesce(l.no, 0)) < v.no
       order by o.id limit $2`,
     [query.after, query.limit],
   )
