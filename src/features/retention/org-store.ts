@@ -30,6 +30,7 @@ const OLD_ROWS_SQL = {
   heartbeats: 'select from heartbeat_log l where l.org_id = o.id',
   probes: 'select from probe p where p.org_id = o.id',
   sessions: 'select from session s where s.org_id = o.id and s.created_at < $5::timestamptz',
+  timelineCounts: 'select from timeline_count l where l.org_id = o.id',
   taskCounts: `select from task_count c where c.org_id = o.id and c.agent_id <> '' and c.counted_at < $5::timestamptz`,
 } as const
 

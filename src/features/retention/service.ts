@@ -22,7 +22,6 @@ import {
   type Steps,
 } from './one-org.ts'
 import { updateRunCounts } from '../stats/service.ts'
-import { deleteOldTimelineCounts, TIMELINE_LEVELS } from '../stats/timeline-store.ts'
 import { updateTimelineCounts } from '../stats/timeline.ts'
 import { sealSigningSecrets } from '../targets/signing-secret.ts'
 import { updateTaskCounts } from '../tasks/stats.ts'
@@ -176,10 +175,6 @@ async function* pruneDeployment(pass: PassContext): Steps {
   pruned.signIns += yield* repeat(pass, () => deleteOldSignIns(connection, { now, limit }))
   const seenBefore = earlier(now, IDLE_MS)
   pruned.consoleSessions += yield* repeat(pass, () => deleteOldConsoleSessions(connection, { now, seenBefore, limit }))
-  for (const { name: step, keptMs } of TIMELINE_LEVELS) {
-    const old = { step, before: earlier(now, keptMs), limit }
-    pruned.timelineCounts += yield* repeat(pass, () => deleteOldTimelineCounts(connection, old))
-  }
   const longBefore = earlier(now, MAX_RESTRICTION_PERIOD_MS)
   pruned.restrictedActs += yield* repeat(pass, () =>
     deleteOldRestrictedActions(connection, { before, longBefore, limit }),

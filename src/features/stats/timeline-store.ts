@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../domain/instant.t
 import type { RunState } from '../../domain/run/run-machine.ts'
 import type { ScheduleState } from '../../domain/schedule/lifecycle.ts'
 import type { Connection } from '../../platform/db/database.ts'
-import { column, columns, countRemoved, type RowOf, toTimestamp } from '../../platform/db/table.ts'
+import { column, columns, countRemoved, type OldRows, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 import { countPassColumns } from './store.ts'
 
 /** The steps in which the timeline is stored, and for how long; finest first. */
@@ -72,17 +72,17 @@ export async function insertTimelinePosition(connection: Connection, orgId: OrgI
   )
 }
 
-/** Deletes counts of a step from before a time, of all orgs. Returns how many. */
+/** Deletes counts of a step from before a time. Returns how many. */
 export const deleteOldTimelineCounts = (
   connection: Connection,
-  old: { readonly step: TimelineLevel['name']; readonly before: Instant; readonly limit: number },
+  old: OldRows & { readonly step: TimelineLevel['name'] },
 ): Promise<number> =>
   countRemoved(
     connection,
     `with gone as (delete from timeline_count where ctid = any (array(
-       select ctid from timeline_count where step = $1 and at < $2::timestamptz limit $3)) returning 1)
+       select ctid from timeline_count where org_id = $1 and step = $2 and at < $3::timestamptz limit $4)) returning 1)
      select count(*) as removed from gone`,
-    [old.step, toTimestamp(old.before), old.limit],
+    [old.orgId, old.step, toTimestamp(old.before), old.limit],
   )
 
 /** A time range and the stored step that is read for it. */
@@ -114,22 +114,43 @@ const PENDING_RUNS = `(select p.state, r.schedule_id, r.agent_id, r.created_at
     join run r on r.org_id = $1 and r.id = p.id
    where r.created_at >= $3::timestamptz and r.created_at < $4::timestamptz)`
 
-/** The lines between two texts that have counts in the range. Walks from line to line through the index. */
-const COUNTED_LINES = `
+/** The lines between two texts that have counts in the range. Walks from line to line, which are few. */
+const walkLines = (first: string, end: string): string => `
   (with recursive seen (line) as (
-     (select line from timeline_count where org_id = $1 and step = $2 and line >= $5 and line < $6 order by line limit 1)
+     (select line from timeline_count where org_id = $1 and step = $2 and line >= '${first}' and line < '${end}'
+       order by line limit 1)
      union all
      select (select c.line from timeline_count c
-              where c.org_id = $1 and c.step = $2 and c.line > s.line and c.line < $6 order by c.line limit 1)
+              where c.org_id = $1 and c.step = $2 and c.line > s.line and c.line < '${end}' order by c.line limit 1)
        from seen s where s.line is not null)
    select line from seen where line is not null and exists (
      select from timeline_count c where c.org_id = $1 and c.step = $2 and c.line = seen.line
         and c.at >= $3::timestamptz and c.at < $4::timestamptz))`
 
-const LINES_IN_RANGE = `select line from ${COUNTED_LINES} counted
-  union select l.line from ${PENDING_RUNS} p cross join lateral ${linesSql('p')} where l.line >= $5 and l.line < $6
-  union select 'schedule:' || id from schedule
-         where org_id = $1 and state = 'active' and next_run_at < $4::timestamptz and $5 = 'direct:'`
+/** The lines of schedules with counts in the range. Reads all counts of the range, so it must be short. */
+const COUNTED_SCHEDULES = `
+  select distinct line from timeline_count
+   where org_id = $1 and step = $2 and at >= $3::timestamptz and at < $4::timestamptz
+     and line >= 'schedule:' and line < 'schedule;'`
+
+/** The same for a long range, as the schedules themselves know it. Of deleted ones only those that failed are found. */
+const ACTIVE_SCHEDULES = `
+  select 'schedule:' || id from schedule
+   where org_id = $1 and created_at < $4::timestamptz and (state = 'active' or last_run_at >= $3::timestamptz)
+  union select line from failed where line >= 'schedule:' and line < 'schedule;'`
+
+const DUE_SCHEDULES = `
+  select 'schedule:' || id from schedule where org_id = $1 and state = 'active' and next_run_at < $4::timestamptz`
+
+const pendingLines = (first: string, end: string): string => `
+  select l.line from ${PENDING_RUNS} p cross join lateral ${linesSql('p')} where l.line >= '${first}' and l.line < '${end}'`
+
+function linesQuery(wanted: WantedLines, isLong: boolean): string {
+  if (wanted === 'agent') return `select line from ${walkLines('agent:', 'agent;')} a union ${pendingLines('agent:', 'agent;')}`
+  if (wanted !== 'schedule') return 'select unnest($8::text[]) as line'
+  return `select line from ${walkLines('direct:', 'direct;')} d union ${isLong ? ACTIVE_SCHEDULES : COUNTED_SCHEDULES}
+    union ${DUE_SCHEDULES} union ${pendingLines('direct:', 'schedule;')}`
+}
 
 /** Which lines are looked for: all of schedules and direct runs, all of agents, or the given ones. */
 export type WantedLines = 'schedule' | 'agent' | readonly TimelineLine[]
@@ -147,27 +168,24 @@ export async function findLines(
     readonly limit: number
   },
 ): Promise<readonly FoundLine[]> {
-  const { wanted } = query
-  const [first, end] = wanted === 'agent' ? ['agent:', 'agent;'] : ['direct:', 'schedule;']
-  const given = typeof wanted === 'string' ? null : wanted
+  const { wanted, level } = query
   const rows = await connection.query(
-    `with lines as (
-       ${given === null ? LINES_IN_RANGE : 'select unnest($10::text[]) as line where $5::text < $6::text'}),
-     failed as (
+    `with failed as (
        select line, sum(count) as count from timeline_count
         where org_id = $1 and step = $2 and at >= $3::timestamptz and at < $4::timestamptz
-          and state in ('failed', 'timeout') group by line)
+          and state in ('failed', 'timeout') group by line),
+     lines as (${linesQuery(wanted, level.name === 'day')})
      select ${lineColumns.list} from (
        select l.line, coalesce(s.name, a.name) as name, s.state, coalesce(f.count, 0) as failures
          from lines l left join failed f on f.line = l.line
          left join schedule s on s.org_id = $1 and s.id = ${SCHEDULE_OF_LINE}
          left join agent a on a.org_id = $1 and a.id = ${AGENT_OF_LINE}) f
-      where $7::text is null or strpos(lower(coalesce(f.name, f.line)), lower($7)) > 0
-      order by f.failures desc, lower(coalesce(f.name, f.line)), f.line limit $8 offset $9`,
+      where $5::text is null or strpos(lower(coalesce(f.name, f.line)), lower($5)) > 0
+      order by f.failures desc, lower(coalesce(f.name, f.line)), f.line limit $6 offset $7`,
     [
-      ...[query.orgId, query.level.name, toTimestamp(query.from), toTimestamp(query.to), first, end],
+      ...[query.orgId, query.level.name, toTimestamp(query.from), toTimestamp(query.to)],
       ...[query.text, query.limit, query.offset],
-      ...(given === null ? [] : [given]),
+      ...(typeof wanted === 'string' ? [] : [wanted]),
     ],
   )
   return lineColumns.read(rows)

@@ -91,7 +91,7 @@ interface TimelineRange {
 
 /** Buckets that a default step creates at most, and that any step may create. */
 const USUAL_BUCKETS = 200
-const MAX_BUCKETS = 1_000
+const MAX_BUCKETS = 2_000
 
 /** Lengths of buckets to choose from: round ones, so that they align with the clock. */
 const STEPS_MS = [
@@ -155,7 +155,8 @@ function stepFlaws(
 }
 
 /** Lines are looked for in coarse steps where the range is long: there are fewer of them. */
-const searchLevel = ({ level, from, to }: TimelineRange): TimelineLevel => (to - from > 8 * DAY_MS ? COARSEST : level)
+const searchLevel = ({ level, from, to }: TimelineRange): TimelineLevel =>
+  to - from > 4 * DAY_MS ? COARSEST : to - from > DAY_MS / 2 && level === FINEST ? TIMELINE_LEVELS[1] : level
 
 /** How many schedules of an agent have rows of their own. */
 const MAX_SCHEDULES_OF_AGENT = 1_000
