@@ -171,7 +171,12 @@ describe('the timeline', () => {
   it('counts runs per schedule and outcome, the failing ones first, and keeps the counts when the runs are gone', async () => {
     const at = (): string => iso(Date.now() + 500)
     const good = await create({ name: 'a good one', at: at(), delete_after_run: false, payload: { text: 'good' } })
-    const failing = await create({ name: 'one that is failing', at: at(), delete_after_run: false, payload: { text: 'fail' } })
+    const failing = await create({
+      name: 'one that is failing',
+      at: at(),
+      delete_after_run: false,
+      payload: { text: 'fail' },
+    })
     await settled('?text=a%20good')
     await settled('?text=failing')
     const { ports } = world.engine
@@ -203,7 +208,9 @@ describe('the timeline', () => {
       (await readTimeline(range)).items[0]?.buckets.reduce((sum, { planned }) => sum + planned, 0) ?? 0
     expect(await plannedOf()).toBe(35)
     await world.ask('POST', `/api/v1/schedules/${id}/run-now`)
-    await expect.poll(async () => (await readTimeline(range)).items[0]?.held?.reason, { timeout: 10_000 }).toBe('failure')
+    await expect
+      .poll(async () => (await readTimeline(range)).items[0]?.held?.reason, { timeout: 10_000 })
+      .toBe('failure')
     const [held] = (await readTimeline(range)).items
     expect(Date.parse(held?.held?.until ?? '') - from).toBeGreaterThan(7_000_000)
     expect(held?.buckets.filter(({ at, planned }) => planned > 0 && Date.parse(at) < from + 3_600_000)).toEqual([])
@@ -227,7 +234,8 @@ describe('the timeline', () => {
     const [row] = (await readTimeline(range)).items
     expect(row?.held).toMatchObject({ reason: 'budget' })
     const until = Date.parse(row?.held?.until ?? '')
-    for (const { at, planned } of row?.buckets ?? []) if (planned > 0) expect(Date.parse(at)).toBeGreaterThan(until - 3_600_000)
+    for (const { at, planned } of row?.buckets ?? [])
+      if (planned > 0) expect(Date.parse(at)).toBeGreaterThan(until - 3_600_000)
   })
 
   it('reaches every row page by page', async () => {

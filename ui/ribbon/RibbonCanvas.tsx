@@ -180,7 +180,7 @@ function usePointer(props: RibbonCanvasProps, { boxes, width, choose }: Pointing
     onPointerUp: (event: PointerEvent) => {
       const isClick = drag.current?.moved === false
       drag.current = null
-      if (!isClick || event.target instanceof HTMLElement === false || event.target.closest('.ribbon-asked') !== null) return
+      if (!isClick) return
       const box = under(event)
       if (box !== null && box.item.kind !== 'hold') {
         enter(props, box)

@@ -30,7 +30,9 @@ export function RibbonTip({ box: { item, x, y, width: length }, rows, now, width
         {fullTime(item.start, { locale })}
         {(item.kind === 'bucket' || item.kind === 'hold') && ` – ${clockTime(item.end, { locale })}`}
       </span>
-      {item.kind === 'bucket' && <span className="quiet">{say(item.href === undefined ? 'ribbon.why' : 'ribbon.open')}</span>}
+      {item.kind === 'bucket' && (
+        <span className="quiet">{say(item.href === undefined ? 'ribbon.why' : 'ribbon.open')}</span>
+      )}
     </div>
   )
 }

@@ -16,10 +16,20 @@ export function describeItem(item: RibbonItem, now: number, say: Say): string {
 }
 
 /** The outcomes in the order in which they are drawn and named. */
-export const OUTCOME_ORDER = ['failure', 'late', 'quiet', 'active', 'waiting', 'success'] as const satisfies readonly Outcome[]
+export const OUTCOME_ORDER = [
+  'failure',
+  'late',
+  'quiet',
+  'active',
+  'waiting',
+  'success',
+] as const satisfies readonly Outcome[]
 
 /** "3 failed · 40 succeeded · 2 planned". */
-function describeBucket({ outcomes, planned }: { readonly outcomes: OutcomeCounts; readonly planned: number }, say: Say): string {
+function describeBucket(
+  { outcomes, planned }: { readonly outcomes: OutcomeCounts; readonly planned: number },
+  say: Say,
+): string {
   return [
     ...OUTCOME_ORDER.flatMap((outcome) => {
       const count = outcomes[outcome] ?? 0

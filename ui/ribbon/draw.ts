@@ -156,7 +156,8 @@ function drawPlanned({ context, palette }: Picture, area: Area, { strength, isDe
     context.fillRect(area.x, area.y, area.width, area.height)
     context.globalAlpha = 0.6
     line(context, [area.x, area.y + area.height - 0.5], [area.x + area.width, area.y + area.height - 0.5])
-  } else context.strokeRect(area.x + 0.75, area.y + 0.75, Math.max(1.5, area.width - 1.5), Math.max(2, area.height - 1.5))
+  } else
+    context.strokeRect(area.x + 0.75, area.y + 0.75, Math.max(1.5, area.width - 1.5), Math.max(2, area.height - 1.5))
   context.globalAlpha = 1
 }
 

@@ -1,5 +1,12 @@
 import type { OutageInput, SimulatedRunView, SimulationView } from '../../src/features/simulation/result-schema.ts'
-import { bucketItems, type RibbonItem, type RibbonMark, type RibbonRow, type RibbonRun, type RibbonShade } from './items.ts'
+import {
+  bucketItems,
+  type RibbonItem,
+  type RibbonMark,
+  type RibbonRow,
+  type RibbonRun,
+  type RibbonShade,
+} from './items.ts'
 import type { Say } from '../texts/fill.ts'
 
 /** What of a simulation stands on the ribbon. */

@@ -35,7 +35,12 @@ export function useTimeline(view: RibbonView, now: number, of: TimelineOf): Time
   const say = useSay()
   const doors = useDoors()
   const { from, to, step } = bucketsOf(view, now)
-  const filter = { ...of, from: new Date(from).toISOString(), to: new Date(to).toISOString(), step_seconds: step / 1_000 }
+  const filter = {
+    ...of,
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    step_seconds: step / 1_000,
+  }
   const query = useInfiniteQuery(timelineOf(filter, view.follows !== null))
   const { rows: read, more } = usePages<TimelineRow>(query)
   const shown = useMemo(() => {

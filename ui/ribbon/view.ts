@@ -55,12 +55,12 @@ export function zoom(view: RibbonView, factor: number, around = view.follows ?? 
 const STEPS = [
   ...[SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 15 * SECOND, 30 * SECOND],
   ...[MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
-  ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY],
+  ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY],
 ]
 
 /** How far apart marks stand so that their words do not touch. */
 export const stepFor = (span: number, width: number, apart = 72): number =>
-  STEPS.find((step) => (step / span) * width >= apart) ?? DAY
+  STEPS.find((step) => (step / span) * width >= apart) ?? 28 * DAY
 
 /** The moments that are marked: round ones of the person's clock. `offset` is what their clock is ahead of UTC. */
 export function ticksOf({ from, span }: RibbonView, step: number, offset: (at: number) => number): readonly number[] {
@@ -94,7 +94,7 @@ const KEPT = [
 /** The length of the buckets of a view: short ones can be told apart, and old ones are kept in longer steps. */
 export function bucketOf({ from, span }: RibbonView, now: number): number {
   // What is read begins a little before the view.
-  const kept = KEPT.find(([age]) => from - span >= now - age)?.[1] ?? DAY
+  const kept = KEPT.find(([age]) => from - span / 2 >= now - age)?.[1] ?? DAY
   return BUCKET_STEPS.find((step) => step >= kept && span / step <= BUCKETS) ?? DAY
 }
 

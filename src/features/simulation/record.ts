@@ -70,7 +70,8 @@ const bucketAt = ({ window }: Pick<SimulationRecord, 'window'>, at: Instant): nu
 /** Counts a run in the timeline of its schedule. */
 export function countInTimeline(record: SimulationRecord, run: RunRow): void {
   const own = run.scheduleId === null ? undefined : record.bySchedule.get(run.scheduleId)
-  if (own !== undefined) countInBucket(own, bucketAt(record, run.nominal ?? run.createdAt), run.state)
+  if (own !== undefined)
+    countInBucket(own, bucketAt(record, run.nominal ?? run.createdAt), { state: run.state, count: 1 })
 }
 
 const talliesOf = (record: SimulationRecord, id: ScheduleId | null): readonly SimulationTally[] => {
@@ -116,7 +117,7 @@ function countRangeInTimeline(record: SimulationRecord, { scheduleId, first, las
   for (let bucket = from; bucket <= to; bucket += 1) {
     const share = (n: number): number => Math.round((count * n) / (to - from + 1))
     const here = share(bucket - from + 1) - share(bucket - from)
-    if (here > 0) countInBucket(own, bucket, 'skipped', here)
+    if (here > 0) countInBucket(own, bucket, { state: 'skipped', count: here })
   }
 }
 

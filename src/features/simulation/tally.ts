@@ -38,10 +38,14 @@ export function incrementCount<Key>(counts: Map<Key, number>, key: Key, by = 1):
 }
 
 /** Adds runs to a bucket of the timeline. */
-export function countInBucket({ buckets }: SimulationTally, bucket: number, state: RunState, by = 1): void {
+export function countInBucket(
+  { buckets }: SimulationTally,
+  bucket: number,
+  { state, count }: { readonly state: RunState; readonly count: number },
+): void {
   const counts = buckets.get(bucket)
-  if (counts === undefined) buckets.set(bucket, new Map([[state, by]]))
-  else incrementCount(counts, state, by)
+  if (counts === undefined) buckets.set(bucket, new Map([[state, count]]))
+  else incrementCount(counts, state, count)
 }
 
 /** Counts the lateness of a start. From 1 s on it is rounded to three digits, to bound the distinct values. */

@@ -117,10 +117,23 @@ export const TIMELINE_GROUPS = ['schedule', 'agent', 'org'] as const
 export const timelineFilter = z.strictObject({
   from: z.iso.datetime({ offset: true }).optional().describe('Start of the range. Default: 24 hours before `to`.'),
   to: z.iso.datetime({ offset: true }).optional().describe('End of the range. Default: now. May be in the future.'),
-  step_seconds: z.int().min(1).max(31_536_000).optional().describe('Length of a bucket. Default: the smallest with at most 200 buckets.'),
-  by: z.enum(TIMELINE_GROUPS).optional().describe('A row for each schedule (default), each agent, or one for all runs.'),
+  step_seconds: z
+    .int()
+    .min(1)
+    .max(31_536_000)
+    .optional()
+    .describe('Length of a bucket. Default: the smallest with at most 200 buckets.'),
+  by: z
+    .enum(TIMELINE_GROUPS)
+    .optional()
+    .describe('A row for each schedule (default), each agent, or one for all runs.'),
   schedule_id: z.string().min(1).max(512).optional().describe('Only this schedule.'),
-  agent_id: z.string().min(1).max(512).optional().describe('Only this agent: all its runs in the first row, then its schedules.'),
+  agent_id: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe('Only this agent: all its runs in the first row, then its schedules.'),
   text: z.string().min(1).max(200).optional().describe('Part of the name, in any case.'),
   ...paging,
 })
@@ -128,7 +141,9 @@ export type TimelineFilter = Shape<typeof timelineFilter>
 
 const timelineBucket = z.strictObject({
   at: isoTime.describe('Start of the bucket.'),
-  by_status: z.partialRecord(z.enum(RUN_STATES), z.int()).describe('Runs created in the bucket, by their current status.'),
+  by_status: z
+    .partialRecord(z.enum(RUN_STATES), z.int())
+    .describe('Runs created in the bucket, by their current status.'),
   planned: z.int().describe('Occurrences still to come, without those that `held` stops.'),
 })
 
@@ -144,7 +159,9 @@ const timelineRow = named(
     held: z
       .strictObject({ until: isoTime.nullable(), ...whyFields, sentence: z.string() })
       .nullable()
-      .describe('Why no occurrence can run before `until` (null: until someone acts): back-off or an exhausted budget.'),
+      .describe(
+        'Why no occurrence can run before `until` (null: until someone acts): back-off or an exhausted budget.',
+      ),
   }),
   'A row of the timeline.',
 )

@@ -5,6 +5,7 @@ import type { ForecastDay, RunsPerDay } from '../../domain/forecast/runs-per-day
 import { agentId, type OrgId, scheduleId, type ScheduleId } from '../../domain/ids.ts'
 import { collectFlaws } from '../../domain/input-fields.ts'
 import { DAY_MS, formatInstant, HOUR_MS, instant, type Instant, MINUTE_MS } from '../../domain/instant.ts'
+import { addAll } from '../../domain/long-lists.ts'
 import { explainWhy, type Why } from '../../domain/reasons.ts'
 import type { RunState } from '../../domain/run/run-machine.ts'
 import { failurePause } from '../../domain/schedule/failure.ts'
@@ -37,7 +38,7 @@ import {
   TIMELINE_LEVELS,
   type TimelineLevel,
   type WantedLines,
-} from './timeline-store.ts'
+} from './store.ts'
 
 /** Transactions per statement: more share more rows of the counts, few enough to finish within milliseconds. */
 const TIMELINE_BATCH_SIZE = 2_000
@@ -77,7 +78,9 @@ export async function readTimeline(
   return {
     ...{ org_id: orgId, from: formatInstant(from), to: formatInstant(to), step_seconds: stepMs / 1_000 },
     total: page[0]?.total ?? 0,
-    items: page.map((line) => viewRow(line, { range, counts: byLine.get(line.line) ?? [], plan: plans.get(line.line) })),
+    items: page.map((line) =>
+      viewRow(line, { range, counts: byLine.get(line.line) ?? [], plan: plans.get(line.line) }),
+    ),
     next_cursor: found.length > limit ? writeCursorParts([offset + limit]) : null,
   }
 }
@@ -109,13 +112,18 @@ function parseTimelineFilter(
   const offset = parseOffset(filter.cursor)
   if (offset === null)
     flaws.push({
-      ...{ field: 'cursor', value: filter.cursor, message: 'is not a cursor', allowed: 'next_cursor of an earlier answer' },
+      ...{
+        field: 'cursor',
+        value: filter.cursor,
+        message: 'is not a cursor',
+        allowed: 'next_cursor of an earlier answer',
+      },
     })
   const { from, to } = parseStatsRange(filter, now)
   const level = levelFor(from, now)
   const stepMs = filter.step_seconds === undefined ? usualStep(to - from, level) : filter.step_seconds * 1_000
   const start = instant(Math.floor(from / levelFloor(level, stepMs).ms) * levelFloor(level, stepMs).ms)
-  flaws.push(...stepFlaws(filter, { level, stepMs, buckets: Math.ceil((to - start) / stepMs) }))
+  addAll(flaws, stepFlaws(filter, { level, stepMs, buckets: Math.ceil((to - start) / stepMs) }))
   if (flaws.length > 0) throw invalid(flaws)
   return { from: start, to, level: levelFloor(level, stepMs), stepMs, offset: offset ?? 0, limit }
 }
@@ -191,13 +199,20 @@ async function planOf(
   const rows = ids.length === 0 ? [] : await loadSchedules(ports.database, { orgId, ids })
   const budgetHolds = await loadBudgetHolds(ports, orgId, { rows, now })
   const buckets = bucketsFrom(range, now)
-  const held = rows.map((row) => latestHold([failurePause(row.rules, row, { now, nextRunAt: row.nextRunAt }), budgetHolds.get(row.id) ?? null]))
+  const held = rows.map((row) =>
+    latestHold([failurePause(row.rules, row, { now, nextRunAt: row.nextRunAt }), budgetHolds.get(row.id) ?? null]),
+  )
   const counts = await computeCounts(
     { orgId, computations: ports.computations },
     rows.map((row, position) => {
       const until = held[position]?.until ?? now
       const { rules, fires, watermark } = row
-      return { timing: plannedTiming(row), maxFires: rules.maxFires, fires, watermark: instant(Math.max(watermark, until)) }
+      return {
+        timing: plannedTiming(row),
+        maxFires: rules.maxFires,
+        fires,
+        watermark: instant(Math.max(watermark, until)),
+      }
     }),
     buckets,
   )
@@ -291,6 +306,7 @@ function viewRow(
       by_status: buckets.get(number) ?? {},
       planned: planned.get(number) ?? 0,
     })),
-    held: held === null ? null : { until: formatInstantOrNull(held.until), ...held.why, sentence: explainWhy(held.why) },
+    held:
+      held === null ? null : { until: formatInstantOrNull(held.until), ...held.why, sentence: explainWhy(held.why) },
   }
 }

@@ -84,8 +84,8 @@ function Known({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
           </Suspense>
         )}
         <Panel title={say('overview.ribbon')}>
-        <Timeline of={{ schedule_id: schedule.id }} span="24h" />
-      </Panel>
+          <Timeline of={{ schedule_id: schedule.id }} span="24h" />
+        </Panel>
         <Parts schedule={schedule} />
       </div>
     </>
