@@ -20,6 +20,8 @@ interface TimelineProps {
   readonly span: SpanName
   /** Whether there are many rows: they can be grouped, and searched by name. */
   readonly isWide?: boolean
+  /** More of the filter of the list that buckets lead to. */
+  readonly keep?: Readonly<Record<string, string>>
 }
 
 const STEP_MS = 60_000
@@ -30,7 +32,7 @@ const SEARCH_MS = 250
  * What ran and what is planned, per schedule or agent: a heat strip where much happens, bars where little does. Buckets
  * lead to their runs; gaps, planned occurrences and holds say why.
  */
-export function Timeline({ of, span, isWide = false }: TimelineProps): ReactNode {
+export function Timeline({ of, span, isWide = false, keep }: TimelineProps): ReactNode {
   const say = useSay()
   const now = useNow(STEP_MS)
   const [view, setView] = useState(() => viewAround(Date.now(), SPANS[span], NOW_AT))
@@ -42,7 +44,7 @@ export function Timeline({ of, span, isWide = false }: TimelineProps): ReactNode
   const { rows, items, total, step, isLoading, error, retry, more } = useTimeline(viewAt(view, now), now, filter)
   if (isLoading && error === null) return <Waiting rows={isWide ? WIDE_ROWS : 1} />
   if (error !== null && rows.length === 0) return <ErrorState error={error} retry={retry} />
-  const linked = items.map((item) => linkOf(item, rows))
+  const linked = items.map((item) => linkOf(item, rows, keep))
   const row = asked === null ? undefined : rows.find(({ id }) => id === asked.row)
   const aside = isWide && (
     <>
@@ -82,15 +84,19 @@ function Waiting({ rows }: { readonly rows: number }): ReactNode {
 const CONTROLS_HEIGHT = 80
 
 /** A bucket with runs leads to them. */
-function linkOf(item: RibbonItem, rows: readonly TimelineLine[]): RibbonItem {
+function linkOf(item: RibbonItem, rows: readonly TimelineLine[], keep: TimelineProps['keep']): RibbonItem {
   if (item.kind !== 'bucket' || Object.keys(item.outcomes).length === 0) return item
   const line = rows.find(({ id }) => id === item.row)
-  return line === undefined ? item : { ...item, href: runsHref(line, item) }
+  return line === undefined ? item : { ...item, href: runsHref(line, item, keep) }
 }
 
 /** The list of the runs of a bucket. */
-function runsHref({ row: { kind, id } }: TimelineLine, { start, end }: RibbonBucket): string {
-  const search = new URLSearchParams({ from: new Date(start).toISOString(), to: new Date(end).toISOString() })
+function runsHref(
+  { row: { kind, id } }: TimelineLine,
+  { start, end }: RibbonBucket,
+  keep: TimelineProps['keep'],
+): string {
+  const search = new URLSearchParams({ ...keep, from: new Date(start).toISOString(), to: new Date(end).toISOString() })
   if (id !== null) search.set(kind === 'schedule' ? 'schedule_id' : 'agent_id', id)
   return `/automation/runs?${search.toString()}`
 }
