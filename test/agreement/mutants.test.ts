@@ -31,8 +31,8 @@ vi.mock('../../src/features/simulation/world.ts', async (original) => {
 
 vi.mock('../../src/engine/transaction/pass-time.ts', async (original) => {
   const real = await original<typeof passing>()
-  const unblockHeld: typeof real.unblockHeld = (org, node, claims) => {
-    if (wrong.now !== 'places') real.unblockHeld(org, node, claims)
+  const unblockHeld: typeof real.unblockHeld = (org, node) => {
+    if (wrong.now !== 'places') real.unblockHeld(org, node)
   }
   return { ...real, unblockHeld } satisfies typeof real
 })
