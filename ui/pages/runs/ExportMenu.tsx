@@ -32,8 +32,8 @@ export function ExportMenu({ search }: { readonly search: RunSearch }): ReactNod
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => run('csv')}>CSV</Menu.Item>
-        <Menu.Item onClick={() => run('json')}>JSON</Menu.Item>
+        <Menu.Item onClick={() => run('csv')}>{say('runs.export.csv')}</Menu.Item>
+        <Menu.Item onClick={() => run('json')}>{say('runs.export.json')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )
