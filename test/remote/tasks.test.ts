@@ -87,6 +87,18 @@ describe('escapement tasks', () => {
     expect(await type('batch', '--agent', 'quick')).toMatchObject({ code: 2 })
   })
 
+  it('submit-many takes a file with tasks of any agents', async () => {
+    const tasks = [
+      { agentId: 'quick', action: 'one' },
+      { agentId: 'failing', action: 'two' },
+    ]
+    const good = await type('submit-many', '--file', write('many.json', { tasks }))
+    expect([good.code, good.stdout.match(/tsk_\w+/g)?.length]).toEqual([0, 2])
+    const part = await type('submit-many', '--file', write('part.json', { tasks: [...tasks, { action: 'x' }] }))
+    expect([part.code, part.stdout]).toEqual([1, expect.stringMatching(/rejected .*agentId/)])
+    expect(await type('submit-many')).toMatchObject({ code: 2, stderr: expect.stringContaining('--file') as string })
+  })
+
   it('list filters and goes on; stats says how it went', async () => {
     for (const action of ['l1', 'l2', 'l3']) await ask('submit', '--agent', 'listed', '--action', action)
     const page = await ask('list', '--agent', 'listed', '--limit', '2')

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRetention } from '../../src/features/retention/service.ts'
+import { taskBatchReceipt } from '../../src/features/tasks/schema.ts'
 import { ageHistory } from '../support/history.ts'
 import { countRuns, createTasksWorld, errorIn, pointersOf, type TasksWorld } from './tasks-world.ts'
 
@@ -210,6 +211,67 @@ describe('POST /tasks/batch', () => {
     const first = await ids()
     expect(await ids()).toEqual(first)
     expect(await countRuns(world)).toBe(5)
+  })
+})
+
+describe('POST /tasks/many', () => {
+  const transactions = async (): Promise<number> => {
+    const [row] = await world.live.engine.ports.database.query('select max(no) as no from turn', [])
+    return Number(row?.['no'] ?? 0)
+  }
+  const many = async (body: unknown, more: Parameters<typeof ask>[2] = {}) => {
+    const response = await ask('POST', '/tasks/many', { body, ...more })
+    expect(response.statusCode, response.body).toBe(202)
+    return taskBatchReceipt.parse(response.json())
+  }
+
+  it('takes tasks of any agents in one transaction, and decides each by itself', async () => {
+    await hold()
+    const tasks = [
+      { agentId: 'a', action: 'one' },
+      { agentId: 'b', action: 'two', callbackUrl: 'https://hooks.example/own' },
+      { action: 'three' },
+      ...['4', '5', '6'].map((action) => ({ agentId: 'a', action })),
+    ]
+    const receipt = await many({ tasks })
+    expect(receipt.submitted).toBe(6)
+    expect(receipt.tasks.map(({ state }) => state)).toEqual([
+      ...['queued', 'queued', 'rejected', 'queued', 'queued', 'rejected'],
+    ])
+    expect(receipt.tasks.map(({ taskId }) => taskId === '')).toEqual([false, false, true, false, false, false])
+    expect(receipt.tasks[2]?.error).toContain('tasks.2.agentId')
+    expect(receipt.tasks[5]?.error).toBe('the queue of the agent is full')
+    const [, second] = receipt.tasks
+    expect(await world.client.get(second?.taskId ?? '')).toMatchObject({ agentId: 'b', ...tasks[1] })
+  })
+
+  it('takes 1,000 and refuses 1,001, none, and what is no list', async () => {
+    world.reload({ tasks: { max_per_agent: 2_000, max_queue: 2_000 } })
+    const of = (count: number) => ({ tasks: Array<object>(count).fill({ agentId: 'a', action: 'x' }) })
+    const large = errorIn(await ask('POST', '/tasks/many', { body: of(1_001) }), 400, 'batch_too_large')
+    expect(large.details).toEqual({ submitted: 1_001, max: 1_000 })
+    for (const body of [of(0), {}, { tasks: { action: 'x' } }])
+      expect(pointersOf(errorIn(await ask('POST', '/tasks/many', { body }), 400, 'error'))).toEqual(['/tasks'])
+    const [before, version] = [await countRuns(world), await transactions()]
+    const { tasks } = await many(of(1_000))
+    const [write] = await world.live.engine.ports.database.query(
+      `select count(*)::int as count from turn where events::text like '%"queued"%' and no > $1`,
+      [version],
+    )
+    expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(1_000)
+    expect(await countRuns(world)).toBe(before + 1_000)
+    expect(write?.['count']).toBe(1)
+  })
+
+  it('is done once for a key', async () => {
+    await hold()
+    const body = { tasks: ['1', '2'].map((action) => ({ agentId: 'a', action })) }
+    const headers = { 'idempotency-key': 'many-1' }
+    const first = await many(body, { headers })
+    expect((await many(body, { headers })).tasks.map(({ taskId }) => taskId)).toEqual(
+      first.tasks.map(({ taskId }) => taskId),
+    )
+    expect(await countRuns(world)).toBe(3)
   })
 })
 

@@ -14,6 +14,9 @@ import {
   messagePage,
   messageReceipt,
   type MessageReceipt,
+  messagesAnswer,
+  type MessagesAnswer,
+  messagesInput,
   session,
   sessionChange,
   sessionFilter,
@@ -21,7 +24,8 @@ import {
   stopAnswer,
   type StopAnswer,
 } from './schema.ts'
-import { isCommand, sendMessage, stopByKey, type MessageContext } from './service.ts'
+import { sendMessage, sendMessages, type MessageContext } from './send.ts'
+import { isCommand, stopByKey } from './service.ts'
 import { updateSession, findMessages, findSessions, getSession } from './view.ts'
 import { answer, type Call, operation } from '../../operations/handler.ts'
 
@@ -66,20 +70,9 @@ type SendResponse = Answer<200, RunView | StopAnswer | MessageReceipt> | Answer<
 const isReceipt = (sent: MessageReceipt | StopAnswer): sent is MessageReceipt => 'run_id' in sent
 
 async function handleSend(call: SendCall, agent: AgentId | null): Promise<SendResponse> {
-  const { ctx, ports, caller, body, query } = call
+  const { ctx, ports, body, query } = call
   if (ctx.isDraining() && !isCommand(body)) throw new ErrGatewayDraining()
-  const { orgId, principal, trace, restricted, through } = caller
-  // Typed, because a misspelled optional field would drop the restrictions of the key in silence.
-  const from: MessageContext = {
-    orgId,
-    principal,
-    trace,
-    restricted,
-    through,
-    live: ctx.live,
-    defaultAgent: () => agent,
-  }
-  const sent = await sendMessage(ports, from, {
+  const sent = await sendMessage(ports, contextOf(call, agent), {
     key: call.params.key,
     input: withSender(call),
     once: messageOnceOf(call),
@@ -87,6 +80,29 @@ async function handleSend(call: SendCall, agent: AgentId | null): Promise<SendRe
   if (!isReceipt(sent)) return answer(200, sent)
   if (query.wait !== undefined && query.wait > 0) return answerAfterWait(call, sent, query.wait)
   return answerWithReceipt(sent)
+}
+
+/** Typed, because a misspelled optional field would drop the restrictions of the key in silence. */
+const contextOf = ({ ctx, caller }: Pick<SendCall, 'ctx' | 'caller'>, agent: AgentId | null): MessageContext => ({
+  orgId: caller.orgId,
+  principal: caller.principal,
+  trace: caller.trace,
+  restricted: caller.restricted,
+  through: caller.through,
+  live: ctx.live,
+  defaultAgent: () => agent,
+})
+
+interface SendManyCall extends Pick<SendCall, 'ctx' | 'ports' | 'caller'> {
+  readonly body: { readonly messages: readonly unknown[] }
+}
+
+async function handleSendMany(call: SendManyCall, agent: AgentId | null): Promise<MessagesAnswer> {
+  const { ctx, ports, caller, body } = call
+  const from = { ...contextOf(call, agent), isDraining: ctx.isDraining(), once: caller.once }
+  const items = await sendMessages(ports, from, body.messages)
+  const accepted = items.filter(({ ok }) => ok).length
+  return { items, accepted, refused: items.length - accepted }
 }
 
 /**
@@ -184,6 +200,30 @@ export const sessionOperations = {
   }).by((call) => {
     const agent = call.ctx.defaultAgent(call.caller.orgId)
     return agent instanceof Promise ? agent.then((known) => handleSend(call, known)) : handleSend(call, agent)
+  }),
+  'sessions.sendMany': operation({
+    ...{ method: 'POST', path: '/api/v1/messages', tag: 'sessions', permission: 'sessions:write' },
+    restrictedAccess: 'list',
+    summary: 'Send up to 1,000 messages',
+    description:
+      'Messages to any sessions, in order and in one transaction. Each is decided and answered on its own, as if it ' +
+      'were sent alone, except that its position is not computed and that a message without `sender` is not ' +
+      'debounced. If all are invalid, the call is refused. An `Idempotency-Key` covers the whole call.',
+    ...{ creates: true, admits: true },
+    body: messagesInput,
+    answers: { 202: messagesAnswer },
+    refusals: ['NOT_FOUND', 'DRAINING'],
+    examples: {
+      body: {
+        messages: [
+          { session: 'agent:echo:mail:dm:ann', text: 'Your order has shipped.' },
+          { session: 'agent:echo:mail:dm:ben', text: 'Your order is late.' },
+        ],
+      },
+    },
+  }).by((call) => {
+    const agent = call.ctx.defaultAgent(call.caller.orgId)
+    return agent instanceof Promise ? agent.then((known) => handleSendMany(call, known)) : handleSendMany(call, agent)
   }),
   'sessions.stop': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/stop', tag: 'sessions', permission: 'sessions:write' },

@@ -4,9 +4,11 @@ import {
   task,
   taskBatchInput,
   taskBatchReceipt,
+  MAX_IN_CALL,
   taskCancelled,
   taskFilter,
   taskInput,
+  tasksInput,
   taskList,
   taskReceipt,
   taskStats,
@@ -47,6 +49,35 @@ export const taskOperations = {
     examples: { body: { agentId: 'crawler', tasks: [{ action: 'scroll', tabId: 'tab-1', params: { scrollY: 400 } }] } },
   }).by(async ({ ctx, ports, caller, body }) => {
     const outcomes = await submitBatch(ports, { caller, live: ctx.live }, body)
+    return { tasks: outcomes, submitted: outcomes.length }
+  }),
+  'tasks.submitMany': operation({
+    method: 'POST',
+    path: '/tasks/many',
+    tag: 'tasks',
+    permission: 'tasks:write',
+    facade: true,
+    creates: true,
+    newWork: true,
+    admits: true,
+    restrictedAccess: 'list',
+    summary: 'Submit up to 1,000 tasks',
+    description:
+      'Tasks of any agents, in order and in one transaction. Each is decided on its own and has its own outcome, ' +
+      'without a position; if all are invalid, the call is refused.',
+    body: tasksInput,
+    answers: { 202: taskBatchReceipt },
+    refusals: ['BATCH_TOO_LARGE', 'NOT_FOUND'],
+    examples: {
+      body: {
+        tasks: [
+          { agentId: 'crawler', action: 'click', tabId: 'tab-1', ref: 'e14' },
+          { agentId: 'reader', action: 'scroll', tabId: 'tab-2', params: { scrollY: 400 } },
+        ],
+      },
+    },
+  }).by(async ({ ctx, ports, caller, body }) => {
+    const outcomes = await submitBatch(ports, { caller, live: ctx.live, max: MAX_IN_CALL, withPositions: false }, body)
     return { tasks: outcomes, submitted: outcomes.length }
   }),
   'tasks.list': operation({
