@@ -27,8 +27,9 @@ export interface Command<Answer> {
   readonly prepare?: (tx: Transaction, now: Instant, reads: TransactionReads) => Promise<unknown>
   /**
    * Decides and changes the org state. Throwing a Refusal refuses this command alone and must happen before any change.
+   * A command that decides much calls `between` from time to time, so that the server writes what is decided meanwhile.
    */
-  readonly apply: (state: OrgState, prepared: unknown) => Answer
+  readonly apply: (state: OrgState, prepared: unknown, between?: () => void) => Answer
   /** Extra statements after `apply`, in the same transaction. */
   readonly afterApply?: (tx: Transaction, answer: Answer, now: Instant) => Promise<void>
 }
@@ -71,9 +72,12 @@ export function eachOf<Answer>(
       agents: keysOf(({ agents }) => agents),
     },
     ...(commands.some((command) => command.load !== undefined) ? { load } : {}),
-    apply: (state, prepared) => {
+    apply: (state, prepared, between) => {
       const loaded = prepared as readonly unknown[] | undefined
-      return commands.map((command, index) => applied(command, state, loaded?.[index]))
+      return commands.map((command, index) => {
+        between?.()
+        return applied(command, state, loaded?.[index])
+      })
     },
   }
 }

@@ -48,6 +48,32 @@ describe('messages sent in one call', () => {
     expect(messages.map(({ text }) => text)).toEqual(['m 994', 'm 987', 'm 980'])
   })
 
+  it('are complete on record, whatever later ones of the same call do to earlier ones', async () => {
+    const others = (session: string) => Array.from({ length: 300 }, (_, n) => ({ session, text: `m ${n}` }))
+    await world.ask('PATCH', at('stopped'), { body: { cap: 1_000 } })
+    await world.ask('PATCH', at('full'), { body: { cap: 299 } })
+    const { refused } = await sentMany([
+      { session: 'one', text: 'first', sender: 'ann' },
+      ...others('stopped'),
+      { session: 'one', text: 'second', sender: 'ann' },
+      { session: 'stopped', text: '/stopall' },
+      ...others('full'),
+    ])
+    expect(refused).toBe(0)
+    const states = await world.services.rows(
+      `select coalesce(r.state, p.state) as state, r.session_key as key, count(*)::int as count
+         from run r left join pending p on p.org_id = r.org_id and p.id = r.id group by 1, 2 order by 2, 1`,
+    )
+    expect(states).toEqual([
+      { state: 'dropped', key: 'full', count: 1 },
+      { state: 'queued', key: 'full', count: 299 },
+      { state: 'waiting', key: 'one', count: 1 },
+      { state: 'cancelled', key: 'stopped', count: 300 },
+    ])
+    const { items } = (await world.ask('GET', at('one', '/messages'))).json<Page<MessageView>>()
+    expect(items).toMatchObject([{ text: 'first\nsecond', sender: 'ann' }])
+  })
+
   it('are decided one by one: what is wrong with one is its answer alone', async () => {
     await world.ask('PATCH', at('full'), { body: { cap: 1, drop: 'new' } })
     const { items, accepted, refused } = await sentMany([

@@ -124,7 +124,7 @@ export function submitTasksCommand(
   return {
     orgId,
     needs: { agents },
-    apply: (orgState) => {
+    apply: (orgState, _prepared, between) => {
       const refusals = new Map<AgentId, Refusal>()
       for (const agent of agents) {
         ensureTaskAgent({ state: orgState }, agent)
@@ -136,6 +136,7 @@ export function submitTasksCommand(
       const [first] = refusals.values()
       if (first !== undefined && refusals.size === agents.length) throw first
       return submissions.map((task) => {
+        between?.()
         const refusal = refusals.get(task.agentId)
         if (refusal !== undefined) return { refused: refusal.message }
         const queued = orgState.allQueuedTasks.size
