@@ -68,6 +68,13 @@ describe('escapement tasks', () => {
     expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('it is broken')])
   })
 
+  it('get --wait shows the task when it has ended', async () => {
+    const { taskId } = await ask('submit', '--agent', 'quick', '--action', 'look')
+    expect(await ask('get', String(taskId), '--wait', '10s')).toMatchObject({ taskId, state: 'done' })
+    expect(await type('get', String(taskId), '--wait', '10m')).toMatchObject({ code: 2 })
+    expect((await ask('get', String(taskId), '--wait', '0s'))['state']).toBe('done')
+  })
+
   it('submit says what is wrong in the words of its options', async () => {
     const { code, stderr } = await type('submit', '--agent', 'quick', '--deadline', '2020-01-01T00:00:00Z')
     expect(code).toBe(1)

@@ -17,7 +17,7 @@ import { relativeTimeText } from '../../cli/output/times.ts'
 import { renderTable, type Column } from '../../cli/output/table.ts'
 import { bodyOf, namesOf, valuesOf, withBody, withFields } from '../../cli/remote/fields.ts'
 import { filtersOf, only, optionsOf } from '../../cli/remote/schema-options.ts'
-import { type Facts, printJson, showResult, waitOf, type WaitOptions, withWait } from '../../cli/remote/show.ts'
+import { type Facts, printJson, showResult, waitOptionsOf, type WaitOptions, withWait } from '../../cli/remote/show.ts'
 import { commandOf, remote, type CliContext, type CliCall, UsageError } from '../../cli/remote/call.ts'
 import { addAction, addGet, addList, addWrite } from '../../cli/resource.ts'
 import { EXIT, type ExitCode } from '../../cli/terminal.ts'
@@ -44,8 +44,7 @@ export function addSessions(group: Command, cli: CliContext): void {
     names: { ...namesOf(MESSAGE_FIELDS), '/text': 'TEXT', '/key': 'KEY' },
     work: async (call, [key = '', ...words], options) => {
       const message = { text: words.join(' '), ...valuesOf(MESSAGE_FIELDS, options, call.now) }
-      const wait = waitOf(options)
-      const answer = await call.client.sessions.send(key, message, wait === null ? {} : { query: { wait } })
+      const answer = await call.client.sessions.send(key, message, waitOptionsOf(options))
       return showReply(call, answer)
     },
   })

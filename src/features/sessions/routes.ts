@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { pageFilter } from '../../api/common.ts'
-import { sessionKeyText } from '../../api/fields.ts'
+import { sessionKeyText, waitQuery } from '../../api/fields.ts'
 import type { Answer, OperationSpec } from '../../api/operation.ts'
 import { ErrGatewayDraining } from '../../api/refusals.ts'
-import { type AgentId, type RunId, runId } from '../../domain/ids.ts'
+import { type AgentId, runId } from '../../domain/ids.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
 import type { IdempotentRequest } from '../../engine/idempotency.ts'
 import { run, type RunView } from '../runs/schema.ts'
@@ -27,37 +27,9 @@ import {
 import { sendMessage, sendMessages, type MessageContext } from './send.ts'
 import { isCommand, stopByKey } from './service.ts'
 import { updateSession, findMessages, findSessions, getSession } from './view.ts'
-import { answer, type Call, operation } from '../../operations/handler.ts'
-
-/**
- * The run after it has ended, or its present state when the time is up, the client has disconnected or the node shuts
- * down. Events only trigger the read; the stored run is the answer.
- */
-async function waitUntilSettled(
-  { ctx, ports, caller, signal }: Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'>,
-  id: RunId,
-  ms: number,
-): Promise<RunView> {
-  const { promise, give } = ctx.ended(id)
-  const timer = setTimeout(give, ms)
-  signal().addEventListener('abort', give)
-  try {
-    const run = await getRun(ports, caller.orgId, id)
-    if (isTerminal(run.status)) return run
-    // The message was accepted even if the node drains before the run settles.
-    await promise.catch(() => undefined)
-    return await getRun(ports, caller.orgId, id)
-  } finally {
-    clearTimeout(timer)
-    signal().removeEventListener('abort', give)
-    give()
-  }
-}
+import { answer, type Call, operation, readAfterEnd } from '../../operations/handler.ts'
 
 const keyParams = z.strictObject({ key: sessionKeyText })
-
-/** Longer than common proxy timeouts. */
-const MAX_MESSAGE_WAIT_SECONDS = 300
 
 /** A request that sends a message. Declared, because inferring it from the table would be circular. */
 interface SendCall extends Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'> {
@@ -133,7 +105,11 @@ function messageOnceOf({ caller, params }: SendCall): IdempotentRequest | undefi
 async function answerAfterWait(call: SendCall, receipt: MessageReceipt, seconds: number): Promise<SendResponse> {
   const { ctx, caller } = call
   const id = runId(receipt.run_id)
-  const run = await waitUntilSettled(call, id, seconds * 1_000)
+  const run = await readAfterEnd(call, id, {
+    seconds,
+    read: () => getRun(call.ports, caller.orgId, id),
+    hasEnded: ({ status }) => isTerminal(status),
+  })
   if (isTerminal(run.status)) return answer(200, run)
   return answerWithReceipt({ ...receipt, state: run.status, position: ctx.live.positionOf(caller.orgId, id) })
 }
@@ -192,7 +168,7 @@ export const sessionOperations = {
       '`Idempotency-Key` and no sender is not debounced.',
     ...{ creates: true, admits: true },
     params: keyParams,
-    query: z.strictObject({ wait: z.number().min(0).max(MAX_MESSAGE_WAIT_SECONDS).optional() }),
+    query: waitQuery,
     body: messageInput,
     answers: { 200: z.union([run, stopAnswer, messageReceipt]), 202: messageReceipt },
     refusals: ['NOT_FOUND', 'SESSION_QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY', 'DRAINING'],

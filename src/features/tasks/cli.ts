@@ -14,7 +14,7 @@ import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
 import { relativeTimeText, durationText, cliTimeText } from '../../cli/output/times.ts'
 import { bodyOf, namesOf, withBody, type FieldOption, type FieldValues } from '../../cli/remote/fields.ts'
 import { filtersOf, optionsOf } from '../../cli/remote/schema-options.ts'
-import { printJson, showResult, type Facts } from '../../cli/remote/show.ts'
+import { printJson, showResult, type Facts, type WaitOptions, waitOptionsOf, withWait } from '../../cli/remote/show.ts'
 import { commandOf, type CliContext, remote, type CliCall, UsageError } from '../../cli/remote/call.ts'
 import { addAction, addGet, addList } from '../../cli/resource.ts'
 import { EXIT, type ExitCode } from '../../cli/terminal.ts'
@@ -104,9 +104,9 @@ function addTaskReads(group: Command, cli: CliContext): void {
       return { items: tasks, next_cursor: next }
     },
   })
-  addGet(cli, commandOf(group, 'get <id>', 'show a task'), {
+  addGet<TaskView, WaitOptions>(cli, withWait(commandOf(group, 'get <id>', 'show a task'), 'its end'), {
     facts: taskFacts,
-    read: (call, [id = '']) => call.client.tasks.get(id),
+    read: (call, [id = ''], options) => call.client.tasks.get(id, waitOptionsOf(options)),
   })
 }
 

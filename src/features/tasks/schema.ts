@@ -211,6 +211,13 @@ export const task = named(
 )
 export type TaskView = Shape<typeof task>
 
+export const taskSubmitted = named(
+  'TaskSubmitted',
+  taskReceipt.extend({ task: task.optional().describe('The task, if it ended while the request waited.') }),
+  'The receipt of a submitted task, and with `wait` its result.',
+)
+export type TaskSubmitted = Shape<typeof taskSubmitted>
+
 /** Filter of the list of tasks. */
 export const taskFilter = z.object({
   agentId: text(0, MAX_TASK_NAME).optional().describe('Tasks of this agent.'),

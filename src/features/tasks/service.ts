@@ -28,6 +28,8 @@ import {
   type TaskInput,
   taskInput,
   type TaskReceipt,
+  type TaskSubmitted,
+  type TaskView,
 } from './schema.ts'
 import { loadVisibleTask } from './view.ts'
 
@@ -39,6 +41,31 @@ interface TaskContext {
 
 /** Submits a task. Invalid input stores nothing; a full queue refuses the task and stores it as rejected. */
 export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<TaskReceipt> {
+  return receiptOf(ctx, await acceptTask(ports, ctx, input))
+}
+
+/** Submits a task and, if it ends in time, returns its receipt with the task. */
+export async function submitTaskAndWait(
+  ports: Ports,
+  ctx: TaskContext,
+  { input, waitForTask }: { readonly input: TaskInput; readonly waitForTask: (id: string) => Promise<TaskView> },
+): Promise<TaskSubmitted> {
+  const accepted = await acceptTask(ports, ctx, input)
+  const task = await waitForTask(accepted.answer.runId)
+  if (task.completedAt === null) return { ...receiptOf(ctx, accepted), state: task.state }
+  // A task that has ended has no position.
+  return { taskId: task.taskId, state: task.state, position: 0, createdAt: task.createdAt, task }
+}
+
+const receiptOf = (ctx: TaskContext, { answer, createdAt }: SubmittedTask): TaskReceipt => ({
+  taskId: answer.runId,
+  state: submittedStateOf(ctx, answer),
+  // A task that has started has no position.
+  position: ctx.live.positionOf(ctx.caller.orgId, answer.runId) ?? 0,
+  createdAt: formatInstant(createdAt),
+})
+
+async function acceptTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<SubmittedTask> {
   const { agentId: agent, callbackUrl } = input
   // Most tasks have no callback and need no asynchronous check.
   const flaw =
@@ -49,16 +76,10 @@ export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInpu
   const [submitted] = await ports.commands.execute(bindToKey(command, ctx.caller, isAnyTaskAccepted))
   if (submitted === undefined || !('answer' in submitted))
     throw new Error('the command returned no result for the task')
-  const { answer, createdAt, queued } = submitted
+  const { answer, queued } = submitted
   if (answer.kind === 'rejected')
     throw budgetError(answer) ?? dailyLimitError(answer) ?? queueFullRefusal(ports, { answer, agent, queued })
-  return {
-    taskId: answer.runId,
-    state: submittedStateOf(ctx, answer),
-    // A task that has started has no position.
-    position: ctx.live.positionOf(ctx.caller.orgId, answer.runId) ?? 0,
-    createdAt: formatInstant(createdAt),
-  }
+  return submitted
 }
 
 /** Cancels a task. Refuses if it has ended, or is already being cancelled. */
