@@ -137,13 +137,14 @@ export async function sendMessages(
   messages: readonly unknown[],
 ): Promise<readonly MessageOutcome[]> {
   let submissions = 0
+  // The call as a whole is restricted.
+  const unrestricted = { ...ctx, restricted: undefined }
   const commandOf = (given: unknown, index: number): PlainCommand<SentMessage | StopAnswer> => {
     const at = `messages.${index}`
     const { session, ...input } = parsedOrRefuse(readShape(sessionMessageInput, given, at))
     const message = { key: sessionKey(session), input, at }
     refuseSession(ctx, message)
-    // The call as a whole is restricted.
-    const stop = stopCommandIn({ ...ctx, restricted: undefined }, message)
+    const stop = stopCommandIn(unrestricted, message)
     if (stop !== null) return stop
     if (ctx.isDraining) throw new ErrGatewayDraining()
     const command = boundToMessageId(submissionCommand(ports, ctx, message), ctx, message)
