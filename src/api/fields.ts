@@ -206,8 +206,8 @@ const SECONDS = z.number().min(0).max(MAX_WAIT_SECONDS)
 
 /** How long a request may wait, in seconds; a duration such as `10s` is converted. */
 const waitSeconds = readAs(SECONDS, (payload, ctx) => {
-  const { value } = payload
-  const seconds = typeof value === 'string' ? parseDuration(value, 'seconds') : null
+  const given: unknown = payload.value
+  const seconds = typeof given === 'string' ? parseDuration(given, 'seconds') : null
   if (seconds !== null) payload.value = seconds
   return SECONDS._zod.run(payload, ctx)
 })

@@ -118,7 +118,8 @@ function createdOrChangedRuns({ created, changed }: Changes): readonly RunRow[] 
 
 /** Whether the only changes of runs are new ones of the usual kind, which may have started. */
 function onlyAdmits(changes: Changes): boolean {
-  if (changes.created.size === 0 || changes.inserted.size > 0 || changes.merged.size > 0 || changes.attempts.length > 0) return false
+  if (changes.created.size === 0 || changes.inserted.size > 0 || changes.merged.size > 0 || changes.attempts.length > 0)
+    return false
   for (const run of changes.changed) if (!changes.created.has(run)) return false
   const created = [...changes.created]
   return created.every((run) => !isTerminal(run.state)) && areUsual(created)

@@ -317,9 +317,7 @@ async function applyCommands(
   await loadNeeds(tx, ctx.node, { org, commands, ahead })
   const results: CommandResult[] = []
   const isOver = (ctx.limits ?? NO_TRANSACTION_LIMITS).stopwatch()
-  const between = (): void => {
-    saveNewRuns(tx, org.state)
-  }
+  const between = (): void => saveNewRuns(tx, org.state)
   const apply = (command: Command<unknown>): CommandResult => {
     const refusal = refused.get(command)
     if (refusal !== undefined) return { ok: false, refusal }
@@ -331,10 +329,9 @@ async function applyCommands(
     }
   }
   for (const command of commands) {
-    // The server starts to write what is decided so far.
+    // The server starts to write what is decided so far; the rest is done in the next transaction.
     if (results.length % ENDINGS_AT_ONCE === 0) saveEndings(tx, org.state)
     between()
-    // The rest is done in the next transaction.
     if (results.length > 0 && isOver()) break
     results.push(apply(command))
   }
