@@ -135,6 +135,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'nodes.list': { method: 'GET', path: '/api/v1/nodes' },
   'stats.get': { method: 'GET', path: '/api/v1/stats', query: true },
   'stats.series': { method: 'GET', path: '/api/v1/stats/series', query: true },
+  'stats.timeline': { method: 'GET', path: '/api/v1/stats/timeline', query: true },
   'metrics.get': { method: 'GET', path: '/metrics', stream: true },
   'config.get': { method: 'GET', path: '/api/v1/config' },
   'config.update': { method: 'PATCH', path: '/api/v1/config', body: true },

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { heard } from '../../ui/api/stream.ts'
 import { countNew, withChanges, withFacts, withFront, type RunLog } from '../../ui/pages/runs/one/run-log.ts'
-import type { RunRow } from '../../ui/pages/runs/run-row.ts'
+import { csvOf } from '../../ui/pages/runs/export.ts'
+import { listedTime, rowOf, type RunRow } from '../../ui/pages/runs/run-row.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import { filterOf, readRunSearch } from '../../ui/pages/runs/run-search.ts'
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 2, 4, 9, minute)).toISOString()
@@ -92,5 +94,28 @@ describe('an answer that comes in pieces', () => {
     expect(heard(undefined, { data: { output: ['late'] } }, false)).toEqual({
       ...{ text: 'late', attempt: null, isWhole: false },
     })
+  })
+})
+
+describe('a run in the list', () => {
+  const run = {
+    ...{ id: 'run_1', status: 'failed', trigger: 'schedule', agent_id: 'a,b', schedule_id: null, session_key: null },
+    ...{ created_at: at(1), started_at: at(9), finished_at: at(10), duration_ms: 60_000, attempt: 4, first_attempt: 1 },
+    ...{ usage: { input_tokens: 10, output_tokens: 5, cost: 0.002 }, payload: 'go' },
+    ...{ error_code: 'internal', agent_error_code: null, error_message: '=HYPERLINK("x")' },
+  } as unknown as RunView
+
+  it('shows the time that the list is sorted by, however late it started or was retried', () => {
+    const rows = [rowOf({ ...run, created_at: at(3), started_at: at(4) }), rowOf(run)]
+    const times = rows.map(listedTime)
+    expect(times).toEqual(times.toSorted().toReversed())
+    expect(rows[1]).toMatchObject({ tokens: 15, cost: 0.002 })
+  })
+
+  it('is exported with all of its attempts, and can run nothing in a spreadsheet', () => {
+    const [names, line, rest] = csvOf([run]).split('\r\n')
+    expect([names?.split(',').slice(0, 2), rest]).toEqual([['id', 'status'], ''])
+    expect(line).toContain('"a,b"')
+    expect(line).toContain(',60000,4,10,5,0.002,internal,"\'=HYPERLINK(""x"")"')
   })
 })

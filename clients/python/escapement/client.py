@@ -975,6 +975,7 @@ class Explain:
         *,
         id: str | None = None,
         at: str | None = None,
+        timezone: str | None = None,
         schedule_id: str | None = None,
         agent_id: str | None = None,
         session: str | None = None,
@@ -991,6 +992,7 @@ class Explain:
             query={
                 "id": id,
                 "at": at,
+                "timezone": timezone,
                 "schedule_id": schedule_id,
                 "agent_id": agent_id,
                 "session": session,
@@ -2500,6 +2502,42 @@ class Stats:
                 "from": from_,
                 "to": to,
                 "step": step,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def timeline(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        step_seconds: int | None = None,
+        by: Literal["schedule", "agent", "org"] | None = None,
+        schedule_id: str | None = None,
+        agent_id: str | None = None,
+        text: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> t.Timeline:
+        """Get runs and planned occurrences over time, per schedule or agent.
+
+        Operation `stats.timeline`: `GET /api/v1/stats/timeline`.
+        """
+        answer: t.Timeline = self._connection.call(
+            "GET",
+            "/api/v1/stats/timeline",
+            query={
+                "from": from_,
+                "to": to,
+                "step_seconds": step_seconds,
+                "by": by,
+                "schedule_id": schedule_id,
+                "agent_id": agent_id,
+                "text": text,
+                "limit": limit,
+                "cursor": cursor,
             },
             timeout=timeout,
         )

@@ -3704,6 +3704,7 @@ SimulateAnswer = TypedDict(
         "rows": "list[SimulatedRun]",
         "ranges": "list[SimulateAnswerRangesItem]",
         "truncated": "bool",
+        "bucket_seconds": "int",
         "depth": "list[SimulateAnswerDepthItem]",
         "totals": "SimulationTotals",
         "outages": "list[SimulationOutage]",
@@ -3836,7 +3837,14 @@ class SimulatedSchedule(TypedDict):
     fires: int
     failure_streak: int
     totals: SimulationTotals
+    buckets: list[SimulatedScheduleBucketsItem]
+    """All its runs by nominal time, also those that `rows` omits. Without empty ones."""
     dst_notes: list[SimulatedScheduleDstNotesItem]
+
+
+class SimulatedScheduleBucketsItem(TypedDict):
+    at: str
+    by_status: dict[str, int]
 
 
 class SimulatedScheduleDstNotesItem(TypedDict):
@@ -3859,6 +3867,7 @@ Simulation = TypedDict(
         "rows": "list[SimulatedRun]",
         "ranges": "list[SimulationRangesItem]",
         "truncated": "bool",
+        "bucket_seconds": "int",
         "depth": "list[SimulationDepthItem]",
         "totals": "SimulationTotals",
         "outages": "list[SimulationOutage]",
@@ -4403,6 +4412,55 @@ class TaskStatsConfig(TypedDict):
     """A Go duration: `5m0s`."""
 
 
+Timeline = TypedDict(
+    "Timeline",
+    {
+        "org_id": "str",
+        "from": "str",
+        "to": "str",
+        "step_seconds": "int",
+        "total": "int",
+        "items": "list[TimelineRow]",
+        "next_cursor": "Any",
+    },
+)
+
+
+class TimelineRow(TypedDict):
+    """A row of the timeline."""
+
+    kind: Literal["schedule", "agent", "direct", "org"]
+    """`direct`: runs of an agent without a schedule."""
+    id: Any
+    """Of the schedule or agent."""
+    name: Any
+    """Null: it no longer exists."""
+    state: Literal["active", "paused", "finished", "failed", "pending_approval"] | None
+    """Of the schedule."""
+    by_status: dict[str, int]
+    buckets: list[TimelineRowBucketsItem]
+    """Without empty ones."""
+    held: TimelineRowHeld | None
+    """Why no occurrence can run before `until` (null: until someone acts): back-off or an
+    exhausted budget."""
+
+
+class TimelineRowBucketsItem(TypedDict):
+    at: str
+    """Start of the bucket."""
+    by_status: dict[str, int]
+    """Runs created in the bucket, by their current status."""
+    planned: int
+    """Occurrences still to come, without those that `held` stops."""
+
+
+class TimelineRowHeld(TypedDict):
+    until: str | None
+    reason: Reason
+    rule: str
+    """The rule as the docs write it: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`."""
+    evidence: dict[str, Any]
+    sentence: str
 class TasksInput(TypedDict):
     """Tasks of any agents."""
 

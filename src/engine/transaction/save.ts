@@ -1,4 +1,4 @@
-import { countEndedRuns, countTasks, type FirstStart } from '../../domain/run/ended-counts.ts'
+import { countEndedRuns, countForTimeline, countTasks, type FirstStart } from '../../domain/run/ended-counts.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
 import { discriminatorOf } from '../../domain/schedule/occurrence-key.ts'
 import { saveAlerts } from '../../features/alerts/service.ts'
@@ -94,6 +94,7 @@ export function saveTransaction(tx: Transaction, state: OrgState, by: Transactio
       ...historyRow,
       ended: countEndedRuns(runs),
       tasks: countTasks(runs, firstStarts(state)),
+      timeline: countForTimeline(runs),
     })
   }
   if (changes.bindings.size > 0) insertIdempotencies(tx, [...changes.bindings.values()])

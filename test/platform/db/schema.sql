@@ -581,6 +581,18 @@ create table task_count_place (
   org_id text collate C not null,
   no bigint not null
 ) with (fillfactor=50);
+create table timeline_count (
+  org_id text collate C not null,
+  step text collate C not null,
+  line text collate C not null,
+  at timestamp with time zone not null,
+  state text collate C not null,
+  count bigint not null
+) with (fillfactor=80);
+create table timeline_count_place (
+  org_id text collate C not null,
+  no bigint not null
+) with (fillfactor=50);
 create table turn (
   org_id text collate C not null,
   no bigint not null,
@@ -588,7 +600,8 @@ create table turn (
   node_id text collate C not null,
   events json not null,
   ended jsonb,
-  tasks jsonb
+  tasks jsonb,
+  timeline jsonb
 ) partition by RANGE (at);
 create table turn_default (
   org_id text collate C not null,
@@ -597,7 +610,8 @@ create table turn_default (
   node_id text collate C not null,
   events json not null,
   ended jsonb,
-  tasks jsonb
+  tasks jsonb,
+  timeline jsonb
 ) with (autovacuum_vacuum_insert_scale_factor=0.1);
 create table unsuccessful_run (
   org_id text collate C not null,
@@ -778,6 +792,10 @@ alter table target add constraint target_org_id_fkey FOREIGN KEY (org_id) REFERE
 alter table target add constraint target_pkey PRIMARY KEY (org_id, id);
 alter table task_count_place add constraint task_count_place_pkey PRIMARY KEY (org_id);
 alter table task_count add constraint task_count_pkey PRIMARY KEY (org_id, agent_id);
+alter table timeline_count_place add constraint timeline_count_place_pkey PRIMARY KEY (org_id);
+alter table timeline_count add constraint timeline_count_count_check CHECK ((count > 0));
+alter table timeline_count add constraint timeline_count_pkey PRIMARY KEY (org_id, step, line, at, state);
+alter table timeline_count add constraint timeline_count_step_check CHECK ((step = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text])));
 alter table turn_default add constraint turn_default_pkey PRIMARY KEY (org_id, no);
 alter table unsuccessful_run add constraint unsuccessful_run_pkey PRIMARY KEY (org_id, state, created_at, id) INCLUDE (agent_id, trigger);
 alter table usage add constraint usage_pkey PRIMARY KEY (org_id, budget_id, period_start);
@@ -849,6 +867,8 @@ CREATE INDEX sign_in_by_member ON sign_in USING btree (org_id, member_id);
 CREATE INDEX target_list ON target USING btree (org_id, created_at DESC, id DESC);
 CREATE INDEX target_of_alerts ON target USING btree (org_id) WHERE alerts;
 CREATE INDEX task_count_recent ON task_count USING btree (org_id, counted_at DESC);
+CREATE INDEX timeline_count_by_time ON timeline_count USING btree (org_id, step, at, line);
+CREATE INDEX timeline_count_failed ON timeline_count USING btree (org_id, step, at, line) WHERE (state = ANY (ARRAY['failed'::text, 'timeout'::text]));
 CREATE INDEX turn_default_by_time ON turn_default USING btree (at);
 CREATE INDEX unsuccessful_run_by_agent_error ON unsuccessful_run USING btree (org_id, agent_error_code, created_at, id) WHERE (agent_error_code IS NOT NULL);
 CREATE INDEX worker_attempt_by_age ON worker_attempt USING btree (assigned_at);
