@@ -11,6 +11,7 @@ import { createSenders } from './integrations/senders.ts'
 import { createChannels } from './integrations/channels.ts'
 import { createChannelLoop } from './engine/loops/channels.ts'
 import { createAlertPass } from './engine/loops/stall.ts'
+import { createBackgroundLoop } from './engine/loops/background.ts'
 import { createBackfills } from './engine/loops/backfills.ts'
 import { createDeliveries } from './engine/deliveries.ts'
 import { createHeartbeats } from './engine/loops/heartbeats.ts'
@@ -253,13 +254,22 @@ function compose(opened: OpenedParts): App {
   const ports = composePorts(opened, parts, createId)
   const deliveries = createDeliveries({ parts, ports })
   parts.outbox.wake = deliveries.wake
+  const background = createBackgroundLoop({ parts, ports })
+  parts.background.wake = background.wake
   const heartbeats = createHeartbeats({ parts, ports })
   const attendance = createChannelLoop({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
   const prune = createPrune(ports)
   const alertPass = createAlertPass({ parts, database: reads, newId: createId, orgId: OPERATOR_ORG })
   const loops = createLoops({
     ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneRules: () => loadLaneRules(ports) },
-    ...{ deliveries, heartbeats, backfills: createBackfills({ parts, ports }), channels: attendance, alertPass },
+    ...{
+      deliveries,
+      heartbeats,
+      backfills: createBackfills({ parts, ports }),
+      channels: attendance,
+      alertPass,
+      background,
+    },
   })
   const [live, work] = [createLiveRuns(parts), createLiveWork(parts)]
   return {

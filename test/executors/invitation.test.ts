@@ -72,7 +72,11 @@ describe('an attempt that may make things by itself', () => {
       hold: () => () => undefined,
       report: (report) => Promise.resolve(void reported.push(report)),
       progress: ({ event }) => void said.push(event),
-      ...{ offer: () => Promise.resolve(''), defer: () => Promise.resolve('') },
+      ...{
+        offer: () => Promise.resolve(''),
+        defer: () => Promise.resolve(''),
+        deferToService: () => Promise.resolve(),
+      },
       createAttemptKey: (about) => Promise.resolve(void asked.push(about)).then(() => INVITATION),
     })
     const run = {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { agentInput, agentPatch, type AgentView } from './schema.ts'
+import { agentInput, agentPatch, CHAT_API_WORDS, type AgentView } from './schema.ts'
 import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
 import { relativeTimeText, cliTimeText } from '../../cli/output/times.ts'
 import {
+  json,
   namesOf,
   number,
   valuesOf,
@@ -21,6 +22,7 @@ const secretReference: OptionReader = (name) => `{{secret:${name}}}`
 
 /** Options of a chat executor; each sets a field of it. */
 const MODEL_FIELDS: readonly FieldOption[] = [
+  { flags: '--api <name>', field: 'api', about: `chat executor: API of the server: ${CHAT_API_WORDS}` },
   {
     flags: '--base-url <url>',
     field: 'base_url',
@@ -36,6 +38,18 @@ const MODEL_FIELDS: readonly FieldOption[] = [
   { flags: '--system-prompt <text>', field: 'system_prompt', about: 'chat executor: system prompt' },
   { flags: '--temperature <n>', field: 'temperature', read: number, about: 'chat executor: sampling temperature, 0–2' },
   { flags: '--max-tokens <n>', field: 'max_tokens', read: number, about: 'chat executor: maximum output tokens' },
+  {
+    flags: '--background',
+    field: 'background',
+    stands: true,
+    about: 'chat executor: work in the background (openai-responses)',
+  },
+  {
+    flags: '--prices <json>',
+    field: 'prices',
+    read: json,
+    about: 'chat executor: prices per million tokens, such as {"input": 0.15, "output": 0.6}',
+  },
 ]
 
 /** Option names by JSON pointer. */

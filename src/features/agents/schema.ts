@@ -7,6 +7,10 @@ import { executor, executorInput } from '../../executors/schema.ts'
 import { guardRails, guardRailsInput } from '../access/restrictions-schema.ts'
 import { providerNameText } from '../providers/schema.ts'
 import { retryPolicy, retryPolicyInput } from '../schedules/rules-schema.ts'
+import { CHAT_APIS } from '../../executors/chat/options.ts'
+
+/** The APIs of a chat executor, for the help of the command line. */
+export const CHAT_API_WORDS = CHAT_APIS.join(', ')
 
 /**
  * Ids are part of session keys and paths, so they contain only letters, digits and a few signs without a meaning there.
