@@ -254,22 +254,14 @@ function compose(opened: OpenedParts): App {
   const ports = composePorts(opened, parts, createId)
   const deliveries = createDeliveries({ parts, ports })
   parts.outbox.wake = deliveries.wake
-  const background = createBackgroundLoop({ parts, ports })
-  parts.background.wake = background.wake
   const heartbeats = createHeartbeats({ parts, ports })
   const attendance = createChannelLoop({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
   const prune = createPrune(ports)
   const alertPass = createAlertPass({ parts, database: reads, newId: createId, orgId: OPERATOR_ORG })
   const loops = createLoops({
     ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneRules: () => loadLaneRules(ports) },
-    ...{
-      deliveries,
-      heartbeats,
-      backfills: createBackfills({ parts, ports }),
-      channels: attendance,
-      alertPass,
-      background,
-    },
+    ...{ deliveries, heartbeats, backfills: createBackfills({ parts, ports }), channels: attendance, alertPass },
+    background: createBackgroundLoop({ parts, ports }),
   })
   const [live, work] = [createLiveRuns(parts), createLiveWork(parts)]
   return {

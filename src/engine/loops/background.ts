@@ -1,5 +1,4 @@
-import type { RunId } from '../../domain/ids.ts'
-import { runId } from '../../domain/ids.ts'
+import { runId, type RunId } from '../../domain/ids.ts'
 import { later, type Instant } from '../../domain/instant.ts'
 import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
 import { createMask } from '../../domain/secret/mask.ts'
@@ -18,7 +17,6 @@ import { createLoop, type Loop } from './loop.ts'
 export interface BackgroundLoop {
   readonly start: () => void
   readonly stop: () => Promise<void>
-  readonly wake: () => void
 }
 
 export interface BackgroundContext {
@@ -61,12 +59,12 @@ export function createBackgroundLoop({ parts, ports }: BackgroundContext): Backg
     }
     if (polling.ended.size > 0) loop.wake()
   }
+  parts.background.wake = loop.wake
   return {
     start: () => {
       parts.listeners.add(onTransaction)
       loop.start()
     },
-    wake: loop.wake,
     stop: () => {
       parts.listeners.delete(onTransaction)
       stopping.abort()

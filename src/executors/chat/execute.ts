@@ -171,7 +171,7 @@ interface DeferredResponse {
   readonly responseId: string
 }
 
-/** Lets the run wait for the response. If it cannot, such as after a cancellation, nobody would fetch the response. */
+/** Lets the run wait for the response. If it cannot, such as after a cancellation, the response is cancelled. */
 async function deferToResponse(
   send: Outbound['send'],
   { context, request, responseId }: DeferredResponse,
