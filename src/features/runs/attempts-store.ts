@@ -159,3 +159,26 @@ export async function nextPoll(connection: Connection): Promise<Instant | null> 
 }
 
 const nextColumns = columns({ at: column.instant<Instant | null>('min(poll_at)') })
+
+/** How many runs of a session are searched for one that reported a session of its runtime. */
+const MAX_RUNS_SEARCHED = 100
+
+/** The session that the runtime of an agent reported in the latest run of a session, since its last reset; null: none. */
+export async function loadReportedSession(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly agentId: AgentId; readonly sessionKey: SessionKey },
+): Promise<string | null> {
+  const rows = await connection.query(
+    `with latest as (
+       select r.agent_id, r.created_at, r.id, r.reported ->> 'session_id' as reported from run r
+         join session s on s.org_id = r.org_id and s.key = r.session_key and s.generation = r.generation
+        where r.org_id = $1 and r.session_key = $2
+        order by r.created_at desc, r.id desc limit ${MAX_RUNS_SEARCHED})
+     select ${reportedColumns.list} from latest
+      where agent_id = $3 and reported is not null order by created_at desc, id desc limit 1`,
+    [wanted.orgId, wanted.sessionKey, wanted.agentId],
+  )
+  return reportedColumns.first(rows)?.reported ?? null
+}
+
+const reportedColumns = columns({ reported: column.text<string | null>() })
