@@ -269,7 +269,7 @@ async function runInTransaction(
   const offered = alive ? offer() : null
   const before = allowance.left
   const claims = offered === null ? [] : claimRuns(org, offered, allowance)
-  unblockHeld(org, ctx.node, claims)
+  unblockHeld(org, ctx.node)
   const ofClaims = readPayloads(tx, org, claims)
   // With quotas, the tokens these runs state decide what else may start.
   if (state.quotas !== null) await ofClaims
