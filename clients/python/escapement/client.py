@@ -779,6 +779,7 @@ class Runs:
         self,
         id: str,
         *,
+        wait: float | None = None,
         timeout: float | None = None,
     ) -> t.RunDetail:
         """Get a run with its attempts, deliveries, history and reason.
@@ -789,6 +790,9 @@ class Runs:
             "GET",
             "/api/v1/runs/:id",
             path_values={"id": id},
+            query={
+                "wait": wait,
+            },
             timeout=timeout,
         )
         return answer
@@ -918,6 +922,7 @@ class Runs:
         self,
         run_id: str,
         *,
+        wait: float | None = None,
         timeout: float | None = None,
     ) -> t.RunDetail:
         """Get a run of a schedule.
@@ -928,6 +933,9 @@ class Runs:
             "GET",
             "/api/v1/schedule-runs/:runId",
             path_values={"runId": run_id},
+            query={
+                "wait": wait,
+            },
             timeout=timeout,
         )
         return answer
@@ -1132,6 +1140,27 @@ class Sessions:
             query={
                 "wait": wait,
             },
+            body=body,
+            creates=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def send_many(
+        self,
+        body: t.MessagesInput,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> t.MessagesAnswer:
+        """Send up to 1,000 messages.
+
+        Operation `sessions.sendMany`: `POST /api/v1/messages`.
+        """
+        answer: t.MessagesAnswer = self._connection.call(
+            "POST",
+            "/api/v1/messages",
             body=body,
             creates=True,
             idempotency_key=idempotency_key,
@@ -2985,16 +3014,20 @@ class Tasks:
         self,
         body: t.TaskInput,
         *,
+        wait: float | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> t.TaskReceipt:
+    ) -> t.TaskSubmitted:
         """Submit a task.
 
         Operation `tasks.submit`: `POST /tasks`.
         """
-        answer: t.TaskReceipt = self._connection.call(
+        answer: t.TaskSubmitted = self._connection.call(
             "POST",
             "/tasks",
+            query={
+                "wait": wait,
+            },
             body=body,
             creates=True,
             idempotency_key=idempotency_key,
@@ -3016,6 +3049,27 @@ class Tasks:
         answer: t.TaskBatchReceipt = self._connection.call(
             "POST",
             "/tasks/batch",
+            body=body,
+            creates=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def submit_many(
+        self,
+        body: t.TasksInput,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> t.TaskBatchReceipt:
+        """Submit up to 1,000 tasks.
+
+        Operation `tasks.submitMany`: `POST /tasks/many`.
+        """
+        answer: t.TaskBatchReceipt = self._connection.call(
+            "POST",
+            "/tasks/many",
             body=body,
             creates=True,
             idempotency_key=idempotency_key,
@@ -3053,6 +3107,7 @@ class Tasks:
         self,
         id: str,
         *,
+        wait: float | None = None,
         timeout: float | None = None,
     ) -> t.Task:
         """Get a task.
@@ -3063,6 +3118,9 @@ class Tasks:
             "GET",
             "/tasks/:id",
             path_values={"id": id},
+            query={
+                "wait": wait,
+            },
             timeout=timeout,
         )
         return answer

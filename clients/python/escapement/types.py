@@ -1901,6 +1901,47 @@ class MessageReceipt(TypedDict):
     """This `message_id` was sent before; this is the run of the first one."""
 
 
+class MessagesAnswer(TypedDict):
+    """The outcome of each message, in the order of the request: a receipt, the answer to
+    `/stop` or `/stopall`, or why it was refused."""
+
+    items: list[MessagesAnswerItemsItem | MessagesAnswerItemsItem2 | MessagesAnswerItemsItem3]
+    accepted: int
+    refused: int
+
+
+class MessagesAnswerItemsItem(TypedDict):
+    ok: Literal[True]
+    run_id: str
+    message_id: str
+    state: Literal["waiting", "queued", "assigned", "running", "awaiting_callback", "stopping", "success", "failed", "timeout", "cancelled", "skipped", "dropped", "rejected", "expired"]
+    merged_into: NotRequired[str]
+    dropped_run_id: NotRequired[str]
+    duplicate: NotRequired[Literal[True]]
+    """This `message_id` was sent before; this is the run of the first one."""
+
+
+class MessagesAnswerItemsItem2(TypedDict):
+    ok: Literal[True]
+    stopped: int
+    drained: int
+
+
+class MessagesAnswerItemsItem3(TypedDict):
+    ok: Literal[False]
+    code: RefusalCode
+    message: str
+    run_id: NotRequired[str]
+    """The run that records the refused message."""
+    retry_after_seconds: NotRequired[int]
+
+
+class MessagesInput(TypedDict):
+    """Messages to any sessions."""
+
+    messages: list[SessionMessageInput]
+
+
 class Node(TypedDict):
     """A server process."""
 
@@ -3602,6 +3643,33 @@ class SessionChange(TypedDict):
     """Maximum number of concurrent runs."""
 
 
+class SessionMessageInput(TypedDict):
+    """A message, and the session it goes to."""
+
+    session: str
+    """Key of the session. `agent:<agent>:…` names the agent."""
+    text: str
+    sender: NotRequired[str]
+    """Who sends it. Messages of one sender within the debounce time become one run."""
+    attachments: NotRequired[list[Any]]
+    message_id: NotRequired[str]
+    """The sender's id of the message. The same id within 24 hours is a repetition."""
+    sent_at: NotRequired[str | int]
+    lane: NotRequired[str]
+    """Lane of its run."""
+    mode: NotRequired[Literal["queue", "followup", "interrupt"]]
+    """How it is queued, for this message only."""
+    max_concurrent: NotRequired[int]
+    debounce_ms: NotRequired[int]
+    not_before: NotRequired[str | int]
+    """Earliest time to start."""
+    deadline: NotRequired[str | int]
+    """Latest time to start."""
+    parent_run_id: NotRequired[str]
+    max_tokens: NotRequired[int]
+    """Maximum tokens of the run; budgets reserve this amount."""
+
+
 class SessionPage(TypedDict):
     items: list[Session]
     next_cursor: Any
@@ -4338,6 +4406,24 @@ class TaskStatsConfig(TypedDict):
     """Slots of the lane `task` on this node."""
     resultTTL: str
     """A Go duration: `5m0s`."""
+
+
+class TaskSubmitted(TypedDict):
+    """The receipt of a submitted task, and with `wait` its result."""
+
+    taskId: str
+    state: Literal["queued", "assigned", "running", "done", "failed", "cancelled", "rejected"]
+    position: int
+    """Position among the queued tasks of the agent; 0 if it has started."""
+    createdAt: str
+    task: NotRequired[Task]
+    """The task, if it ended while the request waited."""
+
+
+class TasksInput(TypedDict):
+    """Tasks of any agents."""
+
+    tasks: list[TaskInput]
 
 
 class Usage(TypedDict):
