@@ -1,6 +1,7 @@
 import { parseJsonText } from '../../domain/json.ts'
-import { requestUrl, type ChatOptions } from './options.ts'
-import { bodyOf, headersOf, openKeys } from './request.ts'
+import { amountsStated } from '../../domain/budget/amounts.ts'
+import { API_FACTS, keyHeaderOf, requestUrl, type ChatOptions } from './options.ts'
+import { fillJson, fillText, type TemplateValues } from '../template.ts'
 import { conversationOf, type Conversation } from './conversation.ts'
 import { maxConversationTokens } from '../../domain/input-fields.ts'
 import { CHAT } from './kind.ts'
@@ -8,7 +9,7 @@ import { createStreamMask } from '../../domain/secret/mask.ts'
 import { runOfSession } from '../../domain/session/session.ts'
 import type { ResponseHeaders, OutboundResponse, ReceiveChunk } from '../../platform/outbound/request.ts'
 import type { Outbound } from '../../platform/outbound/send.ts'
-import { createCompletion, fieldsOf } from './completion.ts'
+import { createCompletion, type Fields, fieldsOf } from './completion.ts'
 import { DIALECTS } from './dialects.ts'
 import {
   type ModelRequest,
@@ -20,16 +21,18 @@ import {
   reportOfRefusal,
   partialReport,
 } from './answer.ts'
-import type {
-  Attempt,
-  AttemptContext,
-  AttemptReport,
-  BackgroundAttempt,
-  BackgroundClient,
-  Executor,
+import {
+  type Attempt,
+  type AttemptContext,
+  type AttemptReport,
+  type BackgroundAttempt,
+  type BackgroundClient,
+  type Executor,
+  type ExposedSecrets,
+  traceparentOf,
 } from '../executor.ts'
 import { failureReport, reportOfFailedRequest } from '../http/answer.ts'
-import { MAX_AGENT_ANSWER_BYTES, templateValuesOf } from '../http/execute.ts'
+import { asHeader, MAX_AGENT_ANSWER_BYTES, openSecretsFor, templateValuesOf } from '../http/execute.ts'
 import type { SessionHistory, CreateExecutor } from '../host.ts'
 
 export interface ChatExecutorOptions {
@@ -102,6 +105,68 @@ function buildConversation(
   const { sender, retryOf, exchanges } = past
   const { system_prompt: systemPrompt } = agent.options
   return conversationOf({ systemPrompt, past: exchanges, newest: { payload, sender, retryOf }, maxTokens: room })
+}
+
+const NOTHING_EXPOSED: ExposedSecrets = { ok: true, values: {} }
+
+/** Opens the secrets in the key, the headers and the body of an agent. */
+async function openKeys(
+  { api_key: key, headers, body, api }: ChatOptions,
+  url: string,
+  context: Pick<AttemptContext, 'expose'>,
+): Promise<ExposedSecrets> {
+  const carried = key === null ? headers : { ...headers, [keyHeaderOf({ api })]: key }
+  return (await openSecretsFor({ headers: carried, body }, url, context)) ?? NOTHING_EXPOSED
+}
+
+const ANTHROPIC_VERSION = '2023-06-01'
+
+/** The headers of a request. */
+function headersOf(attempt: Attempt, options: ChatOptions, values: TemplateValues): Readonly<Record<string, string>> {
+  const { api, api_key: key, stream, background } = options
+  const own = Object.entries(options.headers).map(([name, text]): readonly [string, string] => [
+    name.toLowerCase(),
+    fillText(text, values, asHeader),
+  ])
+  const filled = key === null ? null : fillText(key, values, asHeader)
+  const streamed = DIALECTS[api].framing === 'lines' ? 'application/x-ndjson' : 'text/event-stream'
+  return {
+    'content-type': 'application/json',
+    accept: stream && !background ? `${streamed}, application/json` : 'application/json',
+    ...(api === 'anthropic-messages' ? { 'anthropic-version': ANTHROPIC_VERSION } : {}),
+    ...Object.fromEntries(own),
+    ...(filled === null
+      ? {}
+      : { [keyHeaderOf(options)]: API_FACTS[api].keyHeader === 'bearer' ? `Bearer ${filled}` : filled }),
+    'idempotency-key': attempt.attemptId,
+    traceparent: traceparentOf(attempt),
+  }
+}
+
+interface RequestParts {
+  readonly conversation: Conversation
+  readonly values: TemplateValues
+}
+
+/** The body of a request in the words of the agent's API. */
+function bodyOf(attempt: Attempt, agent: ChatAgent, { conversation, values }: RequestParts): object {
+  const { options } = agent
+  return DIALECTS[options.api].body({
+    options,
+    messages: conversation.messages,
+    extra: fillJson(options.body, values) as Fields,
+    maxTokens: limitOf(attempt, agent, conversation),
+  })
+}
+
+/** The output limit: the agent's, or what the run states, which can only lower it. */
+function limitOf({ payload }: Attempt, { options, contextWindow }: ChatAgent, { tokens }: Conversation): number | null {
+  const stated = amountsStated(payload).tokens
+  const own = options.body['max_completion_tokens'] ?? options.max_tokens
+  if (stated === null || stated === 0) return options.max_tokens
+  // Servers refuse a limit above the rest of the context window, whatever the run may use in total.
+  const left = contextWindow === null ? stated : Math.max(1, contextWindow - tokens)
+  return Math.min(stated, typeof own === 'number' ? own : left)
 }
 
 interface ChatRequest extends ModelRequest {
