@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runId } from '../../src/domain/ids.ts'
 import { createRetention } from '../../src/features/retention/service.ts'
-import { taskBatchReceipt, taskSubmitted } from '../../src/features/tasks/schema.ts'
+import { taskBatchReceipt, taskReceipt } from '../../src/features/tasks/schema.ts'
 import { ageHistory } from '../support/history.ts'
 import { countRuns, createTasksWorld, errorIn, pointersOf, type TasksWorld } from './tasks-world.ts'
 
@@ -307,14 +307,14 @@ describe('waiting for the end of a task', () => {
     await released()
     const ended = await waiting
     expect(ended.statusCode).toBe(200)
-    const receipt = taskSubmitted.parse(ended.json())
+    const receipt = taskReceipt.parse(ended.json())
     expect(receipt).toMatchObject({ state: 'done', position: 0, task: { state: 'done', taskId: receipt.taskId } })
     await submit('b', 'blocker')
     await world.stage.begun('blocker')
     const late = await ask('POST', '/tasks?wait=50ms', { body: body('x') })
     expect(late.statusCode).toBe(202)
-    expect(taskSubmitted.parse(late.json())).toMatchObject({ state: 'queued', position: 1 })
-    expect(taskSubmitted.parse(late.json()).task).toBeUndefined()
+    expect(taskReceipt.parse(late.json())).toMatchObject({ state: 'queued', position: 1 })
+    expect(taskReceipt.parse(late.json()).task).toBeUndefined()
     errorIn(await ask('POST', '/tasks?wait=301', { body: body('x') }), 400, 'error')
   })
 
@@ -322,11 +322,11 @@ describe('waiting for the end of a task', () => {
     const headers = { 'idempotency-key': 'waited' }
     const waiting = ask('POST', '/tasks?wait=20', { body: body('held'), headers })
     await released()
-    const { taskId } = taskSubmitted.parse((await waiting).json())
+    const { taskId } = taskReceipt.parse((await waiting).json())
     const again = await ask('POST', '/tasks', { body: body('held'), headers })
     expect(again.json<{ readonly taskId: string }>().taskId).toBe(taskId)
     const ended = await ask('POST', '/tasks?wait=5', { body: body('held'), headers })
-    expect(taskSubmitted.parse(ended.json())).toMatchObject({ taskId, task: { state: 'done' } })
+    expect(taskReceipt.parse(ended.json())).toMatchObject({ taskId, task: { state: 'done' } })
   })
 
   it('answers GET of a task and of a run when it has ended, or at the end of the wait', async () => {

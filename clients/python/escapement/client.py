@@ -3017,12 +3017,12 @@ class Tasks:
         wait: float | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> t.TaskSubmitted:
+    ) -> t.TaskReceipt:
         """Submit a task.
 
         Operation `tasks.submit`: `POST /tasks`.
         """
-        answer: t.TaskSubmitted = self._connection.call(
+        answer: t.TaskReceipt = self._connection.call(
             "POST",
             "/tasks",
             query={

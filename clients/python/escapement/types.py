@@ -4349,6 +4349,8 @@ class TaskReceipt(TypedDict):
     position: int
     """Position among the queued tasks of the agent; 0 if it has started."""
     createdAt: str
+    task: NotRequired[Task]
+    """The task, if it ended while the request waited."""
 
 
 class TaskStats(TypedDict):
@@ -4406,18 +4408,6 @@ class TaskStatsConfig(TypedDict):
     """Slots of the lane `task` on this node."""
     resultTTL: str
     """A Go duration: `5m0s`."""
-
-
-class TaskSubmitted(TypedDict):
-    """The receipt of a submitted task, and with `wait` its result."""
-
-    taskId: str
-    state: Literal["queued", "assigned", "running", "done", "failed", "cancelled", "rejected"]
-    position: int
-    """Position among the queued tasks of the agent; 0 if it has started."""
-    createdAt: str
-    task: NotRequired[Task]
-    """The task, if it ended while the request waited."""
 
 
 class TasksInput(TypedDict):

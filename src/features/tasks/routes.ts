@@ -13,9 +13,9 @@ import {
   tasksInput,
   taskList,
   taskStats,
-  taskSubmitted,
+  taskReceipt,
   type TaskInput,
-  type TaskSubmitted,
+  type TaskReceipt,
   type TaskView,
 } from './schema.ts'
 import { cancelTask, submitBatch, submitTask, submitTaskAndWait } from './service.ts'
@@ -37,7 +37,7 @@ const get = (call: TaskCall, id: string): Promise<TaskView> =>
     hasEnded: ({ completedAt }) => completedAt !== null,
   })
 
-async function submit(call: TaskCall, input: TaskInput): Promise<Answer<200 | 202, TaskSubmitted>> {
+async function submit(call: TaskCall, input: TaskInput): Promise<Answer<200 | 202, TaskReceipt>> {
   const { ctx, ports, caller, query } = call
   const from = { caller, live: ctx.live }
   if ((query.wait ?? 0) === 0) return answer(202, await submitTask(ports, from, input))
@@ -58,7 +58,7 @@ export const taskOperations = {
       'ends within that time, else 202 without it.',
     query: waitQuery,
     body: taskInput,
-    answers: { 200: taskSubmitted, 202: taskSubmitted },
+    answers: { 200: taskReceipt, 202: taskReceipt },
     refusals: ['QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY', 'NOT_FOUND'],
     examples: { body: { agentId: 'crawler', action: 'click', tabId: 'tab-1', ref: 'e14', priority: 5 } },
   }).by((call) => submit(call, call.body)),

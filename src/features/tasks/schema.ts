@@ -148,18 +148,6 @@ export const tasksInput = named(
   'Tasks of any agents.',
 )
 
-export const taskReceipt = named(
-  'TaskReceipt',
-  z.strictObject({
-    taskId: z.string(),
-    state,
-    position: count.describe('Position among the queued tasks of the agent; 0 if it has started.'),
-    createdAt: isoTime,
-  }),
-  'The receipt of a submitted task.',
-)
-export type TaskReceipt = Shape<typeof taskReceipt>
-
 const taskBatchItem = named(
   'TaskBatchItem',
   z.strictObject({
@@ -211,12 +199,18 @@ export const task = named(
 )
 export type TaskView = Shape<typeof task>
 
-export const taskSubmitted = named(
-  'TaskSubmitted',
-  taskReceipt.extend({ task: task.optional().describe('The task, if it ended while the request waited.') }),
-  'The receipt of a submitted task, and with `wait` its result.',
+export const taskReceipt = named(
+  'TaskReceipt',
+  z.strictObject({
+    taskId: z.string(),
+    state,
+    position: count.describe('Position among the queued tasks of the agent; 0 if it has started.'),
+    createdAt: isoTime,
+    task: task.optional().describe('The task, if it ended while the request waited.'),
+  }),
+  'The receipt of a submitted task.',
 )
-export type TaskSubmitted = Shape<typeof taskSubmitted>
+export type TaskReceipt = Shape<typeof taskReceipt>
 
 /** Filter of the list of tasks. */
 export const taskFilter = z.object({

@@ -28,7 +28,6 @@ import {
   type TaskInput,
   taskInput,
   type TaskReceipt,
-  type TaskSubmitted,
   type TaskView,
 } from './schema.ts'
 import { loadVisibleTask } from './view.ts'
@@ -49,7 +48,7 @@ export async function submitTaskAndWait(
   ports: Ports,
   ctx: TaskContext,
   { input, waitForTask }: { readonly input: TaskInput; readonly waitForTask: (id: string) => Promise<TaskView> },
-): Promise<TaskSubmitted> {
+): Promise<TaskReceipt> {
   const accepted = await acceptTask(ports, ctx, input)
   const task = await waitForTask(accepted.answer.runId)
   if (task.completedAt === null) return { ...receiptOf(ctx, accepted), state: task.state }
