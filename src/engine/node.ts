@@ -11,7 +11,7 @@ import { type HistoryRow, loopParts, type NodeContext, type NodeParts } from './
 import { createOrgActor, type OrgActor, type OrgActorContext } from './org-actor.ts'
 import type { NodeCapabilities } from './org-state/memory.ts'
 import { createProgress } from './progress.ts'
-import { deferReport, updateReady, offerToken, recordReport, wakeWaiting } from './reports.ts'
+import { deferReport, deferToService, updateReady, offerToken, recordReport, wakeWaiting } from './reports.ts'
 import { catchUpWithoutLock } from './transaction/catch-up.ts'
 import { isCapped } from './transaction/claim.ts'
 import { transactionLimits } from './transaction/limits.ts'
@@ -95,6 +95,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     tracing: ctx.tracing,
     offer: (about) => offerToken(parts, about),
     defer: (about, offered) => deferReport(parts, about, offered),
+    deferToService: (about, work) => deferToService(parts, about, work),
     expose: ctx.expose,
     gate: ctx.gate,
     createAttemptKey: async (about) =>

@@ -5,6 +5,7 @@ import type { Attempt } from '../executors/executor.ts'
 import type { ExecutorHost } from '../executors/host.ts'
 import { EXECUTOR_FACTORIES } from '../executors/registry.ts'
 import { findAgent, findInlineAgent } from '../features/agents/input.ts'
+import { loadReportedSession } from '../features/runs/attempts-store.ts'
 import { readResponseResult } from '../features/runs/result-input.ts'
 import { findConversation } from '../features/sessions/view.ts'
 import type { OperationContext } from '../operations/context.ts'
@@ -75,6 +76,8 @@ export function addExecutors(app: App, given: Pick<ExecutorHost, 'callbackUrl' |
       sessionKey === null
         ? Promise.resolve({ sender: null, retryOf: null, exchanges: [] })
         : findConversation(ports, { orgId, runId, sessionKey, mostTokens: maxTokens }),
+    lastSessionOf: ({ orgId, agentId, sessionKey }) =>
+      sessionKey === null ? Promise.resolve(null) : loadReportedSession(ports.database, { orgId, agentId, sessionKey }),
     readResult: readResponseResult,
   }
   for (const [kind, perform] of Object.entries(EXECUTOR_FACTORIES)) {

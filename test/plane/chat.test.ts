@@ -299,6 +299,27 @@ describe.concurrent('a model that fails', () => {
     })
   })
 
+  it('that says it has nothing left is left alone until it has, though it has answered', async () => {
+    const left = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '5s' }
+    await node.client.providers.create({ name: 'limited', requests_per_minute: 600 })
+    await withModel('limited', async ({ agent, asked }) => {
+      await node.agents.update(agent, { provider: 'limited' })
+      const { run_id: first } = await send(node, chat('ann', agent), 'Hello')
+      const talk = await asked(0)
+      const from = performance.now()
+      const answered = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] }
+      json(talk.response, 200, answered, left)
+      expect(await ended(node, first)).toMatchObject({ status: 'success', output: 'Hi' })
+      const provider = await node.client.providers.get('limited')
+      expect(provider).toMatchObject({ closed: { quota: 'retry_after' } })
+      expect(provider.requests_left).toBeLessThan(100)
+      const { run_id: second } = await send(node, chat('bob', agent), 'Hello')
+      answer(await asked(1), 'Hi')
+      expect(performance.now() - from).toBeGreaterThan(4_900)
+      expect(await ended(node, second)).toMatchObject({ status: 'success', attempt: 1 })
+    })
+  })
+
   it('that is too busy for one agent is left alone by all that share it', async () => {
     await node.client.providers.create({ name: 'shared' })
     await withModel('busy', async ({ agent, asked, model }) => {

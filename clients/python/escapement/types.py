@@ -1070,6 +1070,7 @@ class ExecutorInputOption4(TypedDict):
 
 class ExecutorInputOption5(TypedDict):
     kind: Literal["chat"]
+    api: NotRequired[Literal["openai-chat", "openai-responses", "anthropic-messages", "ollama"] | None]
     base_url: str
     model: str
     api_key: NotRequired[str | None]
@@ -1077,6 +1078,7 @@ class ExecutorInputOption5(TypedDict):
     temperature: NotRequired[float | None]
     max_tokens: NotRequired[int | None]
     stream: NotRequired[Any]
+    background: NotRequired[Any]
     history: NotRequired[Any]
     prices: NotRequired[ExecutorInputOption5Prices | None]
     headers: NotRequired[dict[str, str] | None]
@@ -1086,6 +1088,8 @@ class ExecutorInputOption5(TypedDict):
 class ExecutorInputOption5Prices(TypedDict):
     input: float
     output: float
+    cached_input: NotRequired[float]
+    cache_write: NotRequired[float]
 
 
 class ExecutorInputOption6(TypedDict):
@@ -1095,10 +1099,13 @@ class ExecutorInputOption6(TypedDict):
 class ExecutorInputOption7(TypedDict):
     kind: Literal["command"]
     program: str
+    preset: NotRequired[Literal["codex", "claude", "gemini", "json-lines"] | None]
     args: NotRequired[list[str] | None]
     cwd: NotRequired[str | None]
     env: NotRequired[dict[str, str] | None]
     stdin: NotRequired[Any]
+    resume: NotRequired[Any]
+    service: NotRequired[str | None]
     output_bytes: NotRequired[int | None]
 
 
@@ -4472,8 +4479,15 @@ class Usage(TypedDict):
 
     input_tokens: NotRequired[float]
     output_tokens: NotRequired[float]
+    cached_input_tokens: NotRequired[float]
+    """The part of `input_tokens` read from a cache."""
+    reasoning_tokens: NotRequired[float]
+    """The part of `output_tokens` used for reasoning."""
     context_window: NotRequired[float]
     cost: NotRequired[float]
+    prices_as_of: NotRequired[str]
+    """The date of the list prices that the cost was computed with; missing: no list prices were
+    used."""
 
 
 class Version(TypedDict):

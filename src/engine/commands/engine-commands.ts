@@ -1,5 +1,5 @@
 import type { AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
-import type { Instant } from '../../domain/instant.ts'
+import { later, type Instant } from '../../domain/instant.ts'
 import type { ReportDecision } from '../../domain/run/reports.ts'
 import { loadHoldersNotLost } from '../../features/nodes/store.ts'
 import { acted, SIGNAL_ACTOR } from '../../features/audit/entry.ts'
@@ -8,6 +8,7 @@ import { type StopResult, stopSession } from './cancel.ts'
 import type { OrgState } from '../org-state/org-state.ts'
 import { fire } from './fire.ts'
 import { endAttempt, settleDue, type Report, applyReport } from './settle.ts'
+import type { BackgroundWork, CallbackRow } from '../../features/runs/attempts-store.ts'
 import { cutOutput } from '../../features/runs/view.ts'
 import type { Command } from '../commands-port.ts'
 import type { LoadedOrg } from '../org-state/memory.ts'
@@ -60,8 +61,16 @@ export interface AttemptOfRun {
 export const offerTokenCommand = (about: AttemptOfRun, tokenHash: Uint8Array): Command<void> => ({
   orgId: about.orgId,
   apply: (state) => {
-    state.changes.callbacks.push({ ...about, tokenHash, createdAt: state.now })
+    state.changes.callbacks.push(tokenRow(about, tokenHash, state))
   },
+})
+
+const tokenRow = (about: AttemptOfRun, tokenHash: Uint8Array, { now }: Pick<OrgState, 'now'>): CallbackRow => ({
+  ...about,
+  tokenHash,
+  createdAt: now,
+  work: null,
+  pollAt: null,
 })
 
 /**
@@ -73,8 +82,28 @@ export const deferCommand = (about: AttemptOfRun, tokenHash: Uint8Array | null):
   apply: (state) => {
     const run = state.runs.get(about.runId)
     if (run?.attemptId !== about.attemptId || run.state !== 'running') return false
-    if (tokenHash !== null) state.changes.callbacks.push({ ...about, tokenHash, createdAt: state.now })
+    if (tokenHash !== null) state.changes.callbacks.push(tokenRow(about, tokenHash, state))
     endAttempt(state, run, { kind: 'accepted' })
+    return true
+  },
+})
+
+/** Results are rarely there earlier. */
+const FIRST_POLL_MS = 1_000
+
+/** Lets the run await work in the background. False when the attempt is no longer current. */
+export const deferToServiceCommand = (
+  about: AttemptOfRun,
+  tokenHash: Uint8Array,
+  work: BackgroundWork,
+): Command<boolean> => ({
+  orgId: about.orgId,
+  apply: (state) => {
+    const run = state.runs.get(about.runId)
+    if (run?.attemptId !== about.attemptId || run.state !== 'running') return false
+    const pollAt = later(state.now, FIRST_POLL_MS)
+    state.changes.callbacks.push({ ...tokenRow(about, tokenHash, state), work, pollAt })
+    endAttempt(state, run, { kind: 'accepted', isPolled: true })
     return true
   },
 })

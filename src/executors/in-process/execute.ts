@@ -5,7 +5,10 @@ import { isErrorCode, readRuntimeReport } from '../../domain/run/reports.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
 
 /** The services available to a function, besides its attempt. */
-export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer' | 'expose' | 'invite'> {
+export interface HandlerContext extends Omit<
+  AttemptContext,
+  'defer' | 'deferToService' | 'offer' | 'expose' | 'invite'
+> {
   /** The API access of the attempt; null unless its agent has `self_service`. */
   readonly escapement: () => Promise<AttemptApiAccess | null>
   /** Ends the call without a result: the run waits for a callback instead. Return the resolved value. */

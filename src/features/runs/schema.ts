@@ -21,13 +21,22 @@ import { probeAnswer } from '../probes/schema.ts'
 
 export const errorCode = z.enum(Object.keys(ERROR_CODES) as readonly ErrorCode[])
 
+const MAX_PRICE_DATE_LENGTH = 30
+
 export const usage = named(
   'Usage',
   z.strictObject({
     input_tokens: z.number().min(0).optional(),
     output_tokens: z.number().min(0).optional(),
+    cached_input_tokens: z.number().min(0).optional().describe('The part of `input_tokens` read from a cache.'),
+    reasoning_tokens: z.number().min(0).optional().describe('The part of `output_tokens` used for reasoning.'),
     context_window: z.number().min(0).optional(),
     cost: z.number().min(0).optional(),
+    prices_as_of: z
+      .string()
+      .max(MAX_PRICE_DATE_LENGTH)
+      .optional()
+      .describe('The date of the list prices that the cost was computed with; missing: no list prices were used.'),
   }),
   'Tokens and cost of a run, as its executor reported them.',
 )

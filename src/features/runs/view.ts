@@ -114,8 +114,11 @@ export function viewUsage(usage: unknown): UsageView | null {
   const found = {
     input_tokens: number(usage['inputTokens']),
     output_tokens: number(usage['outputTokens']),
+    cached_input_tokens: number(usage['cachedInputTokens']),
+    reasoning_tokens: number(usage['reasoningTokens']),
     context_window: number(usage['contextWindow']),
     cost: micros === undefined ? undefined : micros / 1_000_000,
+    prices_as_of: typeof usage['pricesAsOf'] === 'string' ? usage['pricesAsOf'] : undefined,
   }
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }

@@ -113,7 +113,9 @@ create table callback (
   org_id text collate C not null,
   run_id text collate C not null,
   attempt_id text collate C not null,
-  created_at timestamp with time zone not null
+  created_at timestamp with time zone not null,
+  work jsonb,
+  poll_at timestamp with time zone
 );
 create table channel (
   org_id text collate C not null,
@@ -816,6 +818,7 @@ CREATE UNIQUE INDEX backfill_of_schedule ON backfill USING btree (org_id, schedu
 CREATE INDEX backfill_open ON backfill USING btree (org_id, id) WHERE ((state = 'running'::text) OR (in_flight <> '{}'::text[]));
 CREATE INDEX budget_of_scope ON budget USING btree (org_id, scope, scope_id);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
+CREATE INDEX callback_to_poll ON callback USING btree (poll_at) WHERE (poll_at IS NOT NULL);
 CREATE UNIQUE INDEX channel_by_id ON channel USING btree (id);
 CREATE INDEX channel_list ON channel USING btree (org_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX channel_name ON channel USING btree (org_id, name);
