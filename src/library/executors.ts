@@ -27,6 +27,7 @@ export function operationContext(
     workers: {
       wait: parts.workers.wait,
       publish: parts.progress.add,
+      settle: parts.progress.settle,
       createInvitation: (about) => createWorkerAttemptKey(parts, about),
     },
     ...own,

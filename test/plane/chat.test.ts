@@ -267,9 +267,16 @@ describe.concurrent('a model that fails', () => {
       // Whoever shows words has to know that they begin anew.
       const sayings = stream.heard.filter(({ kind }) => kind === 'run.output').map(({ data }) => data)
       expect(sayings).toEqual([
-        { attempt: 1, output: ['half'] },
-        { attempt: 3, output: ['Hi'] },
+        { attempt: 1, output: ['half'], ids: [expect.any(String)] },
+        { attempt: 3, output: ['Hi'], ids: [expect.any(String)] },
       ])
+      // They are the entries of the log, which is read when a page is opened later.
+      const log = await node.client.runs.log(id)
+      expect(log.items.map((entry) => [entry.attempt, entry.text])).toEqual([
+        [1, 'half'],
+        [3, 'Hi'],
+      ])
+      expect(log.items.map((entry) => [entry.id])).toEqual(sayings.map(({ ids }) => ids))
       const { attempts } = await node.client.runs.get(id)
       expect(attempts.map(({ error_code, error_message }) => [error_code, error_message])).toEqual([
         ['executor_http_5xx', 'overloaded'],

@@ -10,6 +10,8 @@ import {
 } from './options.ts'
 import { COMMAND } from './kind.ts'
 import { asText, fillJson } from '../template.ts'
+import { logEvent } from '../../domain/run/log-entry.ts'
+import { createStreamMask } from '../../domain/secret/mask.ts'
 import { RESULT_STATUSES } from '../../domain/run/outcome.ts'
 import type { CreateExecutor } from '../host.ts'
 import { type ProcessEnd, type ProcessRequest, runProcess, unprivilegedAccount } from './process.ts'
@@ -48,7 +50,20 @@ export const createCommandExecutor =
     const cwd = await directoryOf(command, rules)
     if (typeof cwd !== 'string') return refused(cwd.flaw)
     const invitation = await context.invite()
-    const end = await runProcess(requestOf(command, { attempt, context, cwd, options, invitation }))
+    const mask = createStreamMask(invitation === null ? [] : [invitation.key])
+    const onOutput = (text: string): void => {
+      if (text !== '') context.progress(text)
+    }
+    const starting = {
+      attempt,
+      context,
+      cwd,
+      options,
+      invitation,
+      onOutput: (text: string) => onOutput(mask.push(text)),
+    }
+    const end = await runProcess(requestOf(command, starting))
+    onOutput(mask.end())
     return reportOf(end, { attempt, command, read: options.readResult })
   }
 
@@ -92,6 +107,7 @@ interface ProgramStart {
   readonly cwd: string
   readonly options: CommandExecutorOptions
   readonly invitation: AttemptApiAccess | null
+  readonly onOutput: (text: string) => void
 }
 
 function requestOf(command: CommandOptions, starting: ProgramStart): ProcessRequest {
@@ -110,7 +126,10 @@ function requestOf(command: CommandOptions, starting: ProgramStart): ProcessRequ
       maxBytes: command.output_bytes,
       killAfterMs: options.killAfterMs ?? KILL_AFTER_MS,
     },
-    ...{ signal: context.signal, onOutput: context.progress },
+    ...{ signal: context.signal, onOutput: starting.onOutput },
+    onErrorLine: (line) => {
+      context.progress(logEvent('info', line, { source: 'stderr' }))
+    },
   }
 }
 

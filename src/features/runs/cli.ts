@@ -3,7 +3,7 @@ import type { LineageNode, LineageView } from '../access/restrictions-schema.ts'
 import { runFilter } from './schema.ts'
 import { paintState } from '../../cli/output/style.ts'
 import { oneLine } from '../../cli/output/text.ts'
-import { valuesOf, withFields } from '../../cli/remote/fields.ts'
+import { number, valuesOf, withFields } from '../../cli/remote/fields.ts'
 import { filtersOf, only } from '../../cli/remote/schema-options.ts'
 import { printJson, showResult, withPage, type PageOptions } from '../../cli/remote/show.ts'
 import { commandOf, remote, type CliContext, type CliCall } from '../../cli/remote/call.ts'
@@ -11,7 +11,7 @@ import { addAction, addGet, addList } from '../../cli/resource.ts'
 import { EXIT } from '../../cli/terminal.ts'
 import { countOf, withCount, type CountOptions } from '../../cli/remote/show.ts'
 import { showExplained, whyFacts, whySentence } from '../explain/cli-show.ts'
-import { WAIT_DESCRIPTION, followRun, followRuns, NO_RUNS, runColumns, runFacts } from './cli-show.ts'
+import { WAIT_DESCRIPTION, followRun, followRuns, NO_RUNS, printLog, runColumns, runFacts } from './cli-show.ts'
 import { addScheduleOfRun } from '../schedules/cli-draft.ts'
 
 const FILTER = filtersOf(runFilter)
@@ -20,6 +20,7 @@ const WATCH_FILTER = only(FILTER, 'schedule_id', 'agent_id', 'session', 'agent_e
 /** `escapement runs …`: past, active and queued runs. */
 export function addRuns(group: Command, cli: CliContext): void {
   addReadCommands(group, cli)
+  addLogs(group, cli)
   addLineage(group, cli)
   addActionCommands(group, cli)
   addScheduleOfRun(group, cli)
@@ -56,6 +57,24 @@ function addReadCommands(group: Command, cli: CliContext): void {
         ...(why.held_decision === null ? [] : [['held because', whySentence(why.held_decision)] as const]),
         ['created because', whySentence(why.decision)],
       ])
+    },
+  })
+}
+
+interface LogsOptions {
+  readonly follow?: boolean
+  readonly attempt?: string
+}
+
+function addLogs(group: Command, cli: CliContext): void {
+  const logs = commandOf(group, 'logs <id>', 'print the words and log lines of a run')
+    .option('-f, --follow', 'continue until the run ends')
+    .option('--attempt <n>', 'print only this attempt')
+  remote<LogsOptions>(cli, logs, {
+    work: async (call, [id = ''], { follow, attempt }) => {
+      const only = attempt === undefined ? null : (number(attempt, { option: '--attempt', now: call.now }) as number)
+      await printLog(call, id, { attempt: only, follow: follow === true })
+      return EXIT.ok
     },
   })
 }

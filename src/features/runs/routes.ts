@@ -6,6 +6,7 @@ import { lineage } from '../access/restrictions-schema.ts'
 import { explainCallerOf } from '../explain/routes.ts'
 import { explainRun } from '../explain/run.ts'
 import { runExplanation } from '../explain/schema.ts'
+import { findRunLog } from './log.ts'
 import {
   callbackAnswer,
   resultInput,
@@ -15,6 +16,8 @@ import {
   runDetail,
   type RunDetail,
   runFilter,
+  runLogFilter,
+  runLogPage,
   runPage,
   type RunView,
 } from './schema.ts'
@@ -144,6 +147,23 @@ export const runOperations = {
     await requireReader(call, call.params.id)
     const query = { ...call.caller, id: call.params.id, onlyOfSchedules: !canReadAllRuns(call) }
     return readLineage(call.ports, query, call.query)
+  }),
+  'runs.log': operation({
+    ...{ ...readOperation, path: '/api/v1/runs/:id/log' },
+    restrictedAccess: 'run',
+    summary: 'List what a run printed: streamed words, log lines and steps',
+    description:
+      'Oldest first, attempt by attempt; at most 1 MiB is kept per attempt, as long as the run. A page ends early at ' +
+      '1 MiB. While the run is active, `GET /api/v1/events?run_id=…&kinds=run.output` streams the same entries: those ' +
+      'whose id is in the log already are repeated. ' +
+      READ_PERMISSION_NOTE,
+    params: runIdParams,
+    query: runLogFilter,
+    answers: { 200: runLogPage },
+    refusals: ['NOT_FOUND'],
+  }).by(async (call) => {
+    await requireReader(call, call.params.id)
+    return findRunLog(call.ports, { orgId: call.caller.orgId, id: call.params.id }, call.query)
   }),
   'runs.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/cancel', tag: 'runs', permission: 'runs:write' },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ERROR_CODES, type ErrorCode } from '../../domain/run/error-codes.ts'
+import { LOG_LEVELS } from '../../domain/run/log-entry.ts'
 import { RESULT_STATUSES } from '../../domain/run/outcome.ts'
 import { MAX_AGENT_ERROR_CODE_LENGTH } from '../../domain/run/reports.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
@@ -136,6 +137,31 @@ export const runDetail = named(
   'A run with its attempts, deliveries and timeline.',
 )
 export type RunDetail = Shape<typeof runDetail>
+
+const logEntry = named(
+  'RunLogEntry',
+  z.strictObject({
+    id: z.string().describe('Unique within the run, as in `ids` of the event `run.output`.'),
+    attempt: z.int(),
+    at: isoTime,
+    kind: z.enum(['output', 'log', 'step']).describe('Words of the output, a log line, or any other JSON.'),
+    text: z.string().nullable().describe('The words, or the message of the log line.'),
+    level: z.enum(LOG_LEVELS).nullable(),
+    source: z.string().nullable().describe('Where a log line comes from, such as `stderr`.'),
+    data: anyJson.describe('The fields of a log line, or the step.'),
+  }),
+  'What an attempt printed while it was running.',
+)
+export type RunLogEntry = Shape<typeof logEntry>
+
+export const runLogPage = pageOf('RunLogPage', logEntry)
+
+export const runLogFilter = z.strictObject({
+  attempt: z.int().min(1).optional().describe('Only this attempt.'),
+  limit: z.int().min(1).max(1_000).optional().describe('Page size, 200 by default.'),
+  cursor: paging.cursor,
+})
+export type RunLogFilter = Shape<typeof runLogFilter>
 
 export const retryInput = named(
   'RetryInput',
