@@ -47,3 +47,16 @@ export const dayTime = (at: number, { locale, zone = OWN_ZONE }: Where): string 
     ...(at % 60_000 === 0 ? {} : ({ second: '2-digit' } as const)),
     ...(new Date(at).getFullYear() === new Date().getFullYear() ? {} : ({ year: 'numeric' } as const)),
   }).format(at)
+
+/** The time of a day to the millisecond: `09:00:05.123`. */
+export const milliTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 }).format(
+    at,
+  )
+
+/** A day and the time to the millisecond, with its offset from UTC. */
+export const exactTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, {
+    ...({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
+    ...({ fractionalSecondDigits: 3, timeZoneName: 'shortOffset' } as const),
+  }).format(at)

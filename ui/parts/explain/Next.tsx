@@ -3,6 +3,7 @@ import type { ExplainNext } from '../../../src/features/explain/schema.ts'
 import { CATALOGUE } from '../../texts/catalogue.ts'
 import type { PlainKey } from '../../texts/fill.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
+import { Time } from '../../time/Time.tsx'
 import './explain.css'
 
 /** What follows by itself, and what can be done, with the command that does it. */
@@ -14,7 +15,7 @@ export function Next({ next }: { readonly next: ExplainNext }): ReactNode {
   }
   return (
     <div className="nexts">
-      <p>{next.sentence}</p>
+      <p>{withTimes(next.sentence)}</p>
       {next.actions.length > 0 && (
         <ul>
           {next.actions.map(({ action, sentence, command }) => (
@@ -27,3 +28,9 @@ export function Next({ next }: { readonly next: ExplainNext }): ReactNode {
     </div>
   )
 }
+
+const MOMENT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
+
+/** The times in a sentence as people read them. Every other part is one. */
+const withTimes = (sentence: string): ReactNode =>
+  sentence.split(MOMENT).map((part, index) => (index % 2 === 0 ? part : <Time key={index} at={part} show="short" />))

@@ -14,10 +14,11 @@ import { useSay } from '../../../texts/TextProvider.tsx'
 import { Deliveries } from './Deliveries.tsx'
 import { Facts } from './Facts.tsx'
 import { InOut } from './InOut.tsx'
+import { LogPanel } from './LogPanel.tsx'
 import { Lineage } from './Lineage.tsx'
 import { runOf } from '../queries.ts'
 import { RunHead } from './RunHead.tsx'
-import { Timeline } from './Timeline.tsx'
+import { Trace } from './Trace.tsx'
 import { Usage } from './Usage.tsx'
 import { WhyPanel } from './WhyPanel.tsx'
 import '../runs.css'
@@ -56,19 +57,22 @@ function Run({ run }: { readonly run: RunDetail }): ReactNode {
   return (
     <>
       <RunHead run={run} />
-      <div className="run-grid">
-        <div className="run-main">
-          <Failure run={run} />
-          <InOut run={run} />
-          <Deliveries run={run} />
-          <Lineage run={run} />
-          <Facts run={run} />
-          <Usage usage={run.usage} />
-          <Raw run={run} />
-        </div>
-        <div className="run-side">
-          <Timeline run={run} />
-          <WhyPanel run={run} />
+      <div className="run-parts">
+        <Failure run={run} />
+        <Trace run={run} />
+        <div className="run-grid">
+          <div className="run-main">
+            <InOut run={run} />
+            <LogPanel run={run} />
+            <Lineage run={run} />
+            <Raw run={run} />
+          </div>
+          <div className="run-side">
+            <WhyPanel run={run} />
+            <Facts run={run} />
+            <Usage usage={run.usage} />
+            <Deliveries run={run} />
+          </div>
         </div>
       </div>
     </>
