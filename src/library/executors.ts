@@ -5,6 +5,7 @@ import type { Attempt } from '../executors/executor.ts'
 import type { ExecutorHost } from '../executors/host.ts'
 import { EXECUTOR_FACTORIES } from '../executors/registry.ts'
 import { findAgent, findInlineAgent } from '../features/agents/input.ts'
+import { loadRunEdit } from '../features/runs/attempts-store.ts'
 import { readResponseResult } from '../features/runs/result-input.ts'
 import { findConversation } from '../features/sessions/service.ts'
 import type { OperationContext } from '../operations/context.ts'
@@ -76,6 +77,7 @@ export function addExecutors(app: App, given: Pick<ExecutorHost, 'callbackUrl' |
       sessionKey === null
         ? Promise.resolve({ sender: null, retryOf: null, exchanges: [] })
         : findConversation(ports, { orgId, runId, sessionKey, mostTokens: maxTokens }),
+    modelOf: async ({ orgId, runId }) => (await loadRunEdit(ports.database, { orgId, runId }))?.model ?? null,
     readResult: readResponseResult,
   }
   for (const [kind, perform] of Object.entries(EXECUTOR_FACTORIES)) {

@@ -8,6 +8,8 @@ if (NO_BROWSER !== null) process.stderr.write(`The page of a run is not tried in
 
 let world: ConsoleWorld
 let model: ModelServer
+/** The models that were asked for, in order. */
+const askedModels: string[] = []
 /** Lets the model go on with what it was asked to say slowly. */
 let goOn: (() => void) | null = null
 
@@ -125,6 +127,33 @@ describe.skipIf(NO_BROWSER !== null)('the page of a run', () => {
     expect(complaints).toEqual([])
   }, 90_000)
 
+  it('runs again with another prompt and model, and shows both runs side by side', async () => {
+    const id = await send('again', 'one')
+    await whenEnded(id)
+    const visitor = await world.open()
+    const { page, signIn, go, complaints } = visitor
+    await signIn()
+    await go(`/automation/runs/${id}`)
+    await page.getByRole('button', { name: 'Edit and run' }).click()
+    await page.getByRole('textbox', { name: 'Prompt' }).fill('two')
+    await page.getByRole('textbox', { name: 'Model' }).fill('large')
+    expect(await inspect(visitor, 'run-again')).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Run again' }).click()
+    await page.waitForSelector('[aria-label="Output"] >> text=done: two')
+    await page.waitForSelector('.facts >> text=Retry of')
+    expect(await page.locator('.facts', { hasText: 'Changed' }).first().innerText()).toMatch(/prompt, model\s+large/)
+    expect(askedModels.at(-1)).toBe('large')
+    await page.getByRole('button', { name: 'Compare', exact: true }).click()
+    await page.waitForSelector('.compare-lines [data-change="removed"] >> text=done: one')
+    await page.waitForSelector('.compare-lines [data-change="added"] >> text=done: two')
+    expect(await page.locator('.compare-figures').innerText()).toContain('Input tokens')
+    expect(await inspect(visitor, 'run-compared')).toEqual([])
+    // The comparison has an address of its own.
+    await page.reload()
+    await page.waitForSelector('.compare-lines >> text=done: one')
+    expect(complaints).toEqual([])
+  }, 90_000)
+
   it('begins a session with the cursor in its message, and asks for nothing that does not exist yet', async () => {
     const { page, signIn, go } = await world.open()
     await signIn()
@@ -179,6 +208,7 @@ const LIST = JSON.stringify({
 
 /** A model that speaks slowly, breaks, or answers in Markdown or JSON, as it is told. */
 function answer({ question, say, finish, response }: Speaking): void {
+  askedModels.push(question.model)
   const text = String(question.messages.at(-1)?.content).split('\n').at(-1) ?? ''
   if (text === 'crash') {
     json(response, 503, { error: { message: 'the shelf is empty' } })

@@ -12,7 +12,8 @@ import { SESSION_MODES } from '../../src/domain/session/session.ts'
 import { updateAgent } from '../../src/features/agents/service.ts'
 import { setLane } from '../../src/features/lanes/service.ts'
 import { sendMessage, stopSessionCommand } from '../../src/features/sessions/service.ts'
-import { cancelRunById, retryRun, runScheduleNow } from '../../src/features/runs/service.ts'
+import { retryRun } from '../../src/features/runs/retry.ts'
+import { cancelRunById, runScheduleNow } from '../../src/features/runs/service.ts'
 import {
   updateSchedule,
   createSchedule,

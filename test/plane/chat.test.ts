@@ -94,6 +94,24 @@ const wordsIn = (heard: readonly EventView[]): string =>
     .join('')
 
 describe.concurrent('a conversation with a model', () => {
+  it('asks another model when a run is repeated with one, and again when that is repeated', async () => {
+    await withModel('choosing', async ({ agent, asked }) => {
+      const { run_id: id } = await send(node, chat('ann', agent), 'Hello')
+      answer(await asked(0), 'Hi')
+      await ended(node, id)
+      const other = await node.client.runs.retry(id, { force: true, model: 'large' })
+      answer(await asked(1), 'Hi, more or less')
+      expect(await ended(node, other.id)).toMatchObject({ status: 'success', output: 'Hi, more or less' })
+      const third = await node.client.runs.retry(other.id, { force: true, prompt: 'Hello again' })
+      const talk = await asked(2)
+      answer(talk, 'Hi')
+      await ended(node, third.id)
+      expect([(await asked(1)).question.model, talk.question.model]).toEqual(['large', 'large'])
+      expect(String(talk.question.messages.at(-1)?.content)).toContain('Hello again')
+      expect((await node.client.runs.get(third.id)).edits).toEqual({ parts: ['prompt'], model: 'large' })
+    })
+  })
+
   it('shows its words live, counts its tokens, and remembers what was said', async () => {
     await withModel(
       'remembering',

@@ -88,6 +88,22 @@ describe('the log of a run', () => {
   })
 })
 
+describe('a run that is repeated with changes', () => {
+  it('runs with another prompt and is compared with the original', async () => {
+    const id = await idOf('sessions', 'send', 'agent:echo:cli', 'one', '--wait', '10s')
+    const retried = await type('runs', 'retry', id, '--force', '--prompt', 'two', '--wait', '--json')
+    expect(retried.code).toBe(0)
+    const [newest] = itemsOf(await ask('runs', 'list', '--trigger', 'retry'))
+    expect(newest).toMatchObject({ retry_of: id, payload: { text: 'two' } })
+    const compared = await type('runs', 'compare', id, String(newest?.['id']))
+    expect([compared.code, compared.stderr]).toEqual([0, ''])
+    expect(compared.stdout).toMatch(/duration[^]*-.*"one"[^]*\+.*"two"/)
+    expect((await type('runs', 'get', String(newest?.['id']))).stdout).toMatch(/edited +prompt/)
+    const wrong = await type('runs', 'retry', id, '--force', '--model', 'large')
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('executor kind echo and no model')])
+  })
+})
+
 describe('a backfill', () => {
   const schedule = (agent: string): Promise<string> =>
     idOf('schedules', 'create', '--name', 'Hourly', '--agent', agent, '--cron', '0 * * * *', '--payload', 'x')

@@ -130,6 +130,7 @@ export const ORG_TABLES = [
     'probe',
     'probe_answer',
     'run_log',
+    'run_edit',
     'run_count',
     'run_count_place',
   ] as const),

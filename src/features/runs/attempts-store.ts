@@ -1,6 +1,7 @@
 import type { Restrictions, Lineage } from '../../domain/access/restrictions.ts'
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import type { ErrorCode } from '../../domain/run/error-codes.ts'
+import type { EditedPart } from '../../domain/run/run.ts'
 import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { column, columns, type RowOf, table } from '../../platform/db/table.ts'
 
@@ -99,4 +100,33 @@ export function insertCallbacks(tx: Transaction, rows: readonly CallbackRow[]): 
 export async function loadCallback(connection: Connection, tokenHash: Uint8Array): Promise<CallbackRow | undefined> {
   const rows = await connection.query(`select ${callbackColumns.list} from callback where token_hash = $1`, [tokenHash])
   return callbackColumns.first(rows)
+}
+
+const editColumns = table('run_edit', {
+  orgId: column.text<OrgId>(),
+  runId: column.text<RunId>(),
+  /** The parts that differ from the original run. */
+  parts: column.texts<readonly EditedPart[]>(),
+  /** The model that replaces that of the agent; null: it is the agent's. */
+  model: column.text<string | null>(),
+})
+
+/** A row of `run_edit`: what a retry changed. */
+export type RunEditRow = RowOf<typeof editColumns>
+
+/** Stores what a retry changed. */
+export function insertRunEdit(tx: Transaction, row: RunEditRow): void {
+  tx.send(editColumns.insert, editColumns.values(row))
+}
+
+/** Loads what a retry changed; undefined: nothing. */
+export async function loadRunEdit(
+  connection: Connection,
+  query: { readonly orgId: OrgId; readonly runId: RunId },
+): Promise<RunEditRow | undefined> {
+  const rows = await connection.query(`select ${editColumns.list} from run_edit where org_id = $1 and run_id = $2`, [
+    query.orgId,
+    query.runId,
+  ])
+  return editColumns.first(rows)
 }

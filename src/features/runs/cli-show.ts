@@ -1,5 +1,5 @@
 import { paintState } from '../../cli/output/style.ts'
-import type { Column } from '../../cli/output/table.ts'
+import { type Column, renderTable } from '../../cli/output/table.ts'
 import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
 import { relativeTimeText, durationText, cliTimeText } from '../../cli/output/times.ts'
 import type { CliCall } from '../../cli/remote/call.ts'
@@ -10,7 +10,7 @@ import type { Page } from '../../api/page.ts'
 import { entriesOfEvent } from '../../domain/run/log-entry.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
 import { whySentence } from '../explain/cli-show.ts'
-import type { RunDetail, RunLogEntry, RunView } from './schema.ts'
+import type { RunComparison, RunDetail, RunLogEntry, RunView } from './schema.ts'
 
 /** The help of `--wait` where a command starts a run. */
 export const WAIT_DESCRIPTION = 'wait until the run ends; exit with code 1 unless it succeeds'
@@ -127,6 +127,39 @@ export async function printLog(
 
 const MAX_LOG_PAGE = 1_000
 
+/** Two runs side by side, then the lines of their outputs that differ. */
+export function comparisonText(call: CliCall, { a, b, changes, output }: RunComparison): string {
+  const { style } = call
+  const span = (ms: number | null): string => (ms === null ? '-' : durationText(ms))
+  const rows = [
+    ['status', paintState(style, a.status), paintState(style, b.status), ''],
+    ['duration', span(a.duration_ms), span(b.duration_ms), signed(changes.duration_ms, (ms) => durationText(ms))],
+    ['input tokens', valueText(a.usage?.input_tokens), valueText(b.usage?.input_tokens), signed(changes.input_tokens)],
+    [
+      'output tokens',
+      valueText(a.usage?.output_tokens),
+      valueText(b.usage?.output_tokens),
+      signed(changes.output_tokens),
+    ],
+    ['cost', valueText(a.usage?.cost), valueText(b.usage?.cost), signed(changes.cost)],
+  ] as const
+  const table = [
+    { title: '', value: ([name]: (typeof rows)[number]) => name },
+    { title: a.id, value: ([, value]: (typeof rows)[number]) => value },
+    { title: b.id, value: ([, , value]: (typeof rows)[number]) => value },
+    { title: 'CHANGE', value: ([, , , value]: (typeof rows)[number]) => value },
+  ]
+  const lines = output.map(({ change, text: line }) => {
+    const text = oneLine(line)
+    if (change === 'same') return style.dim(`  ${text}`)
+    return change === 'added' ? style.green(`+ ${text}`) : style.red(`- ${text}`)
+  })
+  return `${renderTable(table, rows, call)}${lines.length === 0 ? '' : `\n${lines.join('\n')}\n`}`
+}
+
+const signed = (value: number | null, text: (value: number) => string = String): string =>
+  value === null ? '-' : value < 0 ? `-${text(-value)}` : `+${text(value)}`
+
 /** Follows the changes of all runs. */
 export async function followRuns(call: CliCall, filter: EventsFilter, maxCount: number): Promise<void> {
   let seen = 0
@@ -195,6 +228,12 @@ export function runFacts({ now, style }: CliCall, run: RunDetail): Facts {
     ['created', cliTimeText(run.created_at, now)],
     ['duration', run.duration_ms === null ? null : durationText(run.duration_ms)],
     ['retry of', run.retry_of],
+    [
+      'edited',
+      run.edits === null
+        ? null
+        : `${run.edits.parts.join(', ')}${run.edits.model === null ? '' : `; model ${oneLine(run.edits.model)}`}`,
+    ],
     [
       'error',
       run.error_code === null

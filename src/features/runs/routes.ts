@@ -15,13 +15,15 @@ import {
   run,
   runDetail,
   type RunDetail,
+  runComparison,
   runFilter,
   runLogFilter,
   runLogPage,
   runPage,
   type RunView,
 } from './schema.ts'
-import { cancelRunById, findRuns, getRun, getRunDetail, retryRun, settleByToken } from './service.ts'
+import { compareRuns, retryRun } from './retry.ts'
+import { cancelRunById, findRuns, getRun, getRunDetail, settleByToken } from './service.ts'
 import { draftSchedule, proposeSchedule } from '../schedules/draft.ts'
 import { draftInput, scheduleDraft, scheduleProposal } from '../schedules/views-schema.ts'
 import { type CallIdentity, operation } from '../../operations/handler.ts'
@@ -58,8 +60,9 @@ const retryOperation = {
   tag: 'runs',
   permission: ['runs:write', 'schedules:run'],
   description:
-    'Creates a new run with the same payload. A run that succeeded needs `force`. The run of a schedule needs ' +
-    'schedules:run, any other run needs runs:write. A repeated request with the same idempotency key returns the ' +
+    'Creates a new run with the same payload, or with another payload, prompt or model; `edits` of the new run shows ' +
+    'what was changed. A run that succeeded needs `force`. The run of a schedule needs schedules:run, and ' +
+    'schedules:write for changes; any other run needs runs:write. A repeated request with the same idempotency key returns the ' +
     'same run in its current state.',
   creates: true,
   newWork: true,
@@ -68,15 +71,18 @@ const retryOperation = {
   body: retryInput,
   answers: { 202: run },
   refusals: ['NOT_FOUND', 'NOT_RETRYABLE', 'CONCURRENCY_LIMIT', 'RUNS_PER_DAY'],
-  examples: { body: { force: true } },
+  examples: { body: { force: true, prompt: 'Sum up the inbox in one line' } },
 } as const
 
 /** The run of a schedule needs another permission, and only its row shows whether it is one. */
-async function retry(call: CallIdentity, id: string, { force }: RetryInput): Promise<RunView> {
+async function retry(call: CallIdentity, id: string, input: RetryInput): Promise<RunView> {
   const { ports, caller } = call
   const run = await getRun(ports, caller.orgId, id)
   requirePermission(call, run.schedule_id === null ? 'runs:write' : 'schedules:run')
-  return getRun(ports, caller.orgId, await retryRun(ports, caller, { id, force: force ?? false }))
+  const { force = false, ...edits } = input
+  // What a schedule asks for may be changed by those who may change the schedule.
+  if (run.schedule_id !== null && Object.keys(edits).length > 0) requirePermission(call, 'schedules:write')
+  return getRun(ports, caller.orgId, await retryRun(ports, caller, { ...edits, id, force }))
 }
 
 /** Requires runs:read, except for the runs of schedules, which need only schedules:read. */
@@ -164,6 +170,19 @@ export const runOperations = {
   }).by(async (call) => {
     await requireReader(call, call.params.id)
     return findRunLog(call.ports, { orgId: call.caller.orgId, id: call.params.id }, call.query)
+  }),
+  'runs.compare': operation({
+    ...{ ...readOperation, path: '/api/v1/runs/:id/compare/:other' },
+    restrictedAccess: 'run',
+    summary: 'Compare two runs: output, payload, tokens, cost and duration',
+    description: `\`a\` is the first run, \`b\` the other. ${READ_PERMISSION_NOTE}`,
+    params: z.strictObject({ id, other: id }),
+    answers: { 200: runComparison },
+    refusals: ['NOT_FOUND'],
+  }).by(async (call) => {
+    const { id: first, other } = call.params
+    for (const run of [first, other]) await requireReader(call, run)
+    return compareRuns(call.ports, call.caller, { a: first, b: other })
   }),
   'runs.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/cancel', tag: 'runs', permission: 'runs:write' },

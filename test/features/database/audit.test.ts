@@ -8,7 +8,8 @@ import { canonicalJson, maskSecrets } from '../../../src/features/audit/entry.ts
 import { updateBudget, createBudget, deleteBudget } from '../../../src/features/budgets/service.ts'
 import { getOrCreateLane, setLane } from '../../../src/features/lanes/service.ts'
 import { sendMessage, stopSessionCommand } from '../../../src/features/sessions/service.ts'
-import { cancelRunById, retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
+import { retryRun } from '../../../src/features/runs/retry.ts'
+import { cancelRunById, runScheduleNow } from '../../../src/features/runs/service.ts'
 import {
   updateSchedule,
   createSchedule,

@@ -1,5 +1,12 @@
 import { Button, Modal } from '@mantine/core'
-import { IconCalendarPlus, IconMessage, IconPlayerStop, IconRefresh } from '@tabler/icons-react'
+import {
+  IconArrowsDiff,
+  IconCalendarPlus,
+  IconEdit,
+  IconMessage,
+  IconPlayerStop,
+  IconRefresh,
+} from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import type { RunDetail } from '../../../../src/features/runs/schema.ts'
@@ -15,6 +22,7 @@ import { useSay } from '../../../texts/TextProvider.tsx'
 import { useNow } from '../../../time/clock.ts'
 import { Time } from '../../../time/Time.tsx'
 import { headlineOf } from './headline.ts'
+import { RunAgain } from './RunAgain.tsx'
 import { wordsOf } from '../run-row.ts'
 
 interface RunHeadProps {
@@ -58,8 +66,12 @@ function Actions({ run }: RunHeadProps): ReactNode {
   const openEditor = useOpenEditor()
   const retry = useRetry()
   const [isAsking, setAsking] = useState(false)
+  const [isEditing, setEditing] = useState(false)
   const again = (): void =>
-    retry.mutate(run, { onSuccess: ({ id }) => void navigate({ to: '/automation/runs/$id', params: { id } }) })
+    retry.mutate(
+      { id: run.id, status: run.status },
+      { onSuccess: ({ id }) => void navigate({ to: '/automation/runs/$id', params: { id } }) },
+    )
   return (
     <>
       <ToConversation run={run} />
@@ -83,14 +95,38 @@ function Actions({ run }: RunHeadProps): ReactNode {
           </Button>
         </Permitted>
       ) : (
-        <Permitted permission={retryPermission(run)}>
-          <Button leftSection={<IconRefresh size={15} aria-hidden />} loading={retry.isPending} onClick={again}>
-            {say(run.status === 'success' ? 'run.again' : 'run.retry')}
-          </Button>
-        </Permitted>
+        <>
+          <ToComparison run={run} />
+          <Permitted permission={run.schedule_id === null ? 'runs:write' : 'schedules:write'}>
+            <Button
+              {...{ variant: 'default', leftSection: <IconEdit size={15} aria-hidden /> }}
+              onClick={() => setEditing(true)}
+            >
+              {say('again.open')}
+            </Button>
+          </Permitted>
+          <Permitted permission={retryPermission(run)}>
+            <Button leftSection={<IconRefresh size={15} aria-hidden />} loading={retry.isPending} onClick={again}>
+              {say(run.status === 'success' ? 'run.again' : 'run.retry')}
+            </Button>
+          </Permitted>
+          <RunAgain {...{ run, isOpen: isEditing, close: () => setEditing(false) }} />
+        </>
       )}
       <ConfirmCancel run={run} isAsking={isAsking && isPending(run)} close={() => setAsking(false)} />
     </>
+  )
+}
+
+/** Beside the run it repeats, or one that is still to be chosen. */
+function ToComparison({ run }: RunHeadProps): ReactNode {
+  const say = useSay()
+  const navigate = useNavigate({ from: '/automation/runs/$id' })
+  const open = (): void => void navigate({ search: { compare: run.retry_of ?? '' }, replace: true, resetScroll: false })
+  return (
+    <Button variant="default" leftSection={<IconArrowsDiff size={15} aria-hidden />} onClick={open}>
+      {say('compare.open')}
+    </Button>
   )
 }
 

@@ -11,6 +11,7 @@ import { PageHead } from '../../../parts/PageHead.tsx'
 import { Panel } from '../../../parts/Panel.tsx'
 import { Value } from '../../../parts/Value.tsx'
 import { useSay } from '../../../texts/TextProvider.tsx'
+import { Compare } from './Compare.tsx'
 import { Deliveries } from './Deliveries.tsx'
 import { Facts } from './Facts.tsx'
 import { InOut } from './InOut.tsx'
@@ -59,6 +60,7 @@ function Run({ run }: { readonly run: RunDetail }): ReactNode {
       <RunHead run={run} />
       <div className="run-parts">
         <Failure run={run} />
+        <Compare run={run} />
         <Trace run={run} />
         <div className="run-grid">
           <div className="run-main">

@@ -11,3 +11,12 @@ create table run_log (
   entries    text             not null,
   primary key (org_id, run_id, attempt_id, id)
 );
+
+-- What a retry changed: which parts of the original run, and the model that replaces its agent's.
+create table run_edit (
+  org_id text collate "C" not null,
+  run_id text collate "C" not null,
+  parts  text[] collate "C" not null,
+  model  text,
+  primary key (org_id, run_id)
+);
