@@ -97,7 +97,7 @@ describe('a run that is repeated with changes', () => {
     expect(newest).toMatchObject({ retry_of: id, payload: { text: 'two' } })
     const compared = await type('runs', 'compare', id, String(newest?.['id']))
     expect([compared.code, compared.stderr]).toEqual([0, ''])
-    expect(compared.stdout).toMatch(/duration[^]*-.*"one"[^]*\+.*"two"/)
+    expect(compared.stdout).toMatch(/duration .*\n[^]*\n- one\n\+ two\n$/)
     expect((await type('runs', 'get', String(newest?.['id']))).stdout).toMatch(/edited +prompt/)
     const wrong = await type('runs', 'retry', id, '--force', '--model', 'large')
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('executor kind echo and no model')])
