@@ -8,7 +8,7 @@ import {
   IconRefresh,
 } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import type { RunDetail } from '../../../../src/features/runs/schema.ts'
 import { useAgentName, useScheduleName } from '../../../api/names.ts'
 import { isPending, retryPermission, useCancel, useRetry } from '../../../api/run-actions.ts'
@@ -22,8 +22,10 @@ import { useSay } from '../../../texts/TextProvider.tsx'
 import { useNow } from '../../../time/clock.ts'
 import { Time } from '../../../time/Time.tsx'
 import { headlineOf } from './headline.ts'
-import { RunAgain } from './RunAgain.tsx'
 import { wordsOf } from '../run-row.ts'
+
+// Few look at a run to change it: the form is loaded when it is opened.
+const RunAgain = lazy(async () => ({ default: (await import('./RunAgain.tsx')).RunAgain }))
 
 interface RunHeadProps {
   readonly run: RunDetail
@@ -110,7 +112,11 @@ function Actions({ run }: RunHeadProps): ReactNode {
               {say(run.status === 'success' ? 'run.again' : 'run.retry')}
             </Button>
           </Permitted>
-          <RunAgain {...{ run, isOpen: isEditing, close: () => setEditing(false) }} />
+          {isEditing && (
+            <Suspense fallback={null}>
+              <RunAgain {...{ run, isOpen: true, close: () => setEditing(false) }} />
+            </Suspense>
+          )}
         </>
       )}
       <ConfirmCancel run={run} isAsking={isAsking && isPending(run)} close={() => setAsking(false)} />

@@ -2,7 +2,7 @@ import { Anchor, Button } from '@mantine/core'
 import { IconArrowLeft, IconBraces } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, Suspense, type ReactNode } from 'react'
 import type { RunDetail } from '../../../../src/features/runs/schema.ts'
 import { Copyable } from '../../../parts/Copyable.tsx'
 import { ErrorState } from '../../../parts/ErrorState.tsx'
@@ -11,7 +11,6 @@ import { PageHead } from '../../../parts/PageHead.tsx'
 import { Panel } from '../../../parts/Panel.tsx'
 import { Value } from '../../../parts/Value.tsx'
 import { useSay } from '../../../texts/TextProvider.tsx'
-import { Compare } from './Compare.tsx'
 import { Deliveries } from './Deliveries.tsx'
 import { Facts } from './Facts.tsx'
 import { InOut } from './InOut.tsx'
@@ -54,13 +53,20 @@ export function RunPage(): ReactNode {
   )
 }
 
+const Compare = lazy(async () => ({ default: (await import('./Compare.tsx')).Compare }))
+
 function Run({ run }: { readonly run: RunDetail }): ReactNode {
+  const isCompared = useSearch({ from: '/shell/automation/runs/$id', select: ({ compare }) => compare !== undefined })
   return (
     <>
       <RunHead run={run} />
       <div className="run-parts">
         <Failure run={run} />
-        <Compare run={run} />
+        {isCompared && (
+          <Suspense fallback={null}>
+            <Compare run={run} />
+          </Suspense>
+        )}
         <Trace run={run} />
         <div className="run-grid">
           <div className="run-main">
