@@ -112,11 +112,9 @@ function Actions({ run }: RunHeadProps): ReactNode {
               {say(run.status === 'success' ? 'run.again' : 'run.retry')}
             </Button>
           </Permitted>
-          {isEditing && (
-            <Suspense fallback={null}>
-              <RunAgain {...{ run, isOpen: true, close: () => setEditing(false) }} />
-            </Suspense>
-          )}
+          <Suspense fallback={null}>
+            {isEditing && <RunAgain {...{ run, isOpen: true, close: () => setEditing(false) }} />}
+          </Suspense>
         </>
       )}
       <ConfirmCancel run={run} isAsking={isAsking && isPending(run)} close={() => setAsking(false)} />
