@@ -58,6 +58,8 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'runs.get': { method: 'GET', path: '/api/v1/runs/:id', query: 'option' },
   'runs.explain': { method: 'GET', path: '/api/v1/runs/:id/explain' },
   'runs.lineage': { method: 'GET', path: '/api/v1/runs/:id/lineage', query: true },
+  'runs.log': { method: 'GET', path: '/api/v1/runs/:id/log', query: true },
+  'runs.compare': { method: 'GET', path: '/api/v1/runs/:id/compare/:other' },
   'runs.cancel': { method: 'POST', path: '/api/v1/runs/:id/cancel' },
   'runs.retry': { method: 'POST', path: '/api/v1/runs/:id/retry', body: true, creates: true },
   'runs.schedule': { method: 'POST', path: '/api/v1/runs/:id/schedule', body: true },

@@ -18,6 +18,7 @@ import { transactionLimits } from './transaction/limits.ts'
 import { reasonToAbort } from './transaction/pass-time.ts'
 import type { TransactionContext, TransactionResult } from './transaction/transaction.ts'
 import { createNodeLanes } from '../features/lanes/node-lanes.ts'
+import { insertRunLogs } from '../features/runs/log-store.ts'
 import { type NodeInfo, renewLease } from '../features/nodes/membership.ts'
 
 /**
@@ -85,7 +86,11 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     return created
   }
   const stopping = new AbortController()
-  const progress = createProgress({ officeOf: actorOf, sleep: ctx.sleep, stopping: stopping.signal })
+  const progress = createProgress({
+    ...{ officeOf: actorOf, sleep: ctx.sleep, stopping: stopping.signal, now: ctx.clock.now, nodeId: () => id },
+    store: (chunks) => insertRunLogs(ctx.database, chunks),
+    failed: health.failed,
+  })
   const workers = createWorkers({ actorOf, beginMs: () => ctx.settings().node.leaseMs })
   const executions = createExecutions({
     executorFor: (key) => ctx.executors.get(key),

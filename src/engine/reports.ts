@@ -23,7 +23,8 @@ export async function recordReport(
     // The executor recorded the deferral, with its token, before; without a token it could never report.
     return
   }
-  parts.progress.flush(orgId)
+  const printed = parts.progress.settle({ orgId, runId, attemptId })
+  if (printed !== null) await printed
   const { outputBytes } = parts.ctx.settings().retention
   const usage =
     attemptReport.usage === undefined || Object.keys(attemptReport.usage).length === 0 ? null : attemptReport.usage

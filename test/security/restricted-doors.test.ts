@@ -23,7 +23,17 @@ const OPEN: Readonly<Record<string, readonly string[]>> = {
     ...['schedules.runNow', 'schedules.runs', 'schedules.explain'],
   ],
   run: [
-    ...['runs.get', 'runs.explain', 'runs.lineage', 'runs.cancel', 'runs.retry', 'runs.schedule', 'runs.proposal'],
+    ...[
+      'runs.get',
+      'runs.explain',
+      'runs.lineage',
+      'runs.log',
+      'runs.compare',
+      'runs.cancel',
+      'runs.retry',
+      'runs.schedule',
+      'runs.proposal',
+    ],
     ...['runs.getScheduleRun', 'runs.retryScheduleRun', 'tasks.get', 'tasks.cancel'],
   ],
   session: ['sessions.get', 'sessions.messages', 'sessions.send', 'sessions.stop', 'sessions.stopAll'],

@@ -839,6 +839,51 @@ class Runs:
         )
         return answer
 
+    def log(
+        self,
+        id: str,
+        *,
+        attempt: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> t.RunLogPage:
+        """List what a run printed: streamed words, log lines and steps.
+
+        Operation `runs.log`: `GET /api/v1/runs/:id/log`.
+        """
+        answer: t.RunLogPage = self._connection.call(
+            "GET",
+            "/api/v1/runs/:id/log",
+            path_values={"id": id},
+            query={
+                "attempt": attempt,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def compare(
+        self,
+        id: str,
+        other: str,
+        *,
+        timeout: float | None = None,
+    ) -> t.RunComparison:
+        """Compare two runs: output, payload, tokens, cost and duration.
+
+        Operation `runs.compare`: `GET /api/v1/runs/:id/compare/:other`.
+        """
+        answer: t.RunComparison = self._connection.call(
+            "GET",
+            "/api/v1/runs/:id/compare/:other",
+            path_values={"id": id, "other": other},
+            timeout=timeout,
+        )
+        return answer
+
     def cancel(
         self,
         id: str,

@@ -1025,7 +1025,7 @@ class Event(TypedDict):
 
 class EventsInput(TypedDict):
     events: list[Any]
-    """Text or steps to show while the attempt is running."""
+    """Text of the output, log lines (`type: log`) or steps, in order."""
 
 
 class Executor(TypedDict):
@@ -2454,10 +2454,17 @@ class ResultInput(TypedDict):
 
 
 class RetryInput(TypedDict):
-    """How to retry a run."""
+    """How to retry a run, and what to change."""
 
     force: NotRequired[bool]
     """Also retry a run that succeeded."""
+    payload: NotRequired[Any]
+    """Another payload."""
+    prompt: NotRequired[str]
+    """Another prompt: the text of a message, or the prompt of a schedule. Not together with
+    `payload`."""
+    model: NotRequired[str]
+    """Another model than the agent's, for agents of kind `chat`."""
 
 
 class RetryPolicy(TypedDict):
@@ -2547,6 +2554,43 @@ class Run(TypedDict):
     """Why it was held before `decision`. Null if it was never held."""
 
 
+class RunComparison(TypedDict):
+    """Two runs side by side."""
+
+    a: Run
+    b: Run
+    changes: RunComparisonChanges
+    payload: list[RunComparisonPayloadItem]
+    """The payloads by line; JSON is indented."""
+    output: list[RunComparisonOutputItem]
+    """The outputs by line; JSON is indented."""
+
+
+class RunComparisonChanges(TypedDict):
+    duration_ms: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+    input_tokens: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+    output_tokens: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+    cost: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+    attempts: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+
+
+class RunComparisonPayloadItem(TypedDict):
+    change: Literal["same", "removed", "added"]
+    """`removed`: only in `a`; `added`: only in `b`."""
+    text: str
+
+
+class RunComparisonOutputItem(TypedDict):
+    change: Literal["same", "removed", "added"]
+    """`removed`: only in `a`; `added`: only in `b`."""
+    text: str
+
+
 class RunDetail(TypedDict):
     """A run with its attempts, deliveries and timeline."""
 
@@ -2613,6 +2657,8 @@ class RunDetail(TypedDict):
     """Deliveries of its result."""
     timeline: list[RunDetailTimelineItem]
     why: Why
+    edits: RunDetailEdits | None
+    """What this retry changed. Null: nothing, or it is not a retry."""
     probe: ProbeAnswer | None
     """Result of the probe before the agent was woken. Null: no probe."""
     trace_id: Any
@@ -2639,6 +2685,11 @@ class RunDetailTimelineItem(TypedDict):
     attempt: int | None
 
 
+class RunDetailEdits(TypedDict):
+    parts: list[Literal["payload", "prompt", "model"]]
+    model: Any
+
+
 class RunExplanation(TypedDict):
     """Why a run is in its state and why it was created, in codes and in sentences."""
 
@@ -2656,6 +2707,29 @@ class RunExplanation(TypedDict):
     links: list[ExplainLink]
     steps: list[ExplainStep]
     next: ExplainNext
+
+
+class RunLogEntry(TypedDict):
+    """What an attempt printed while it was running."""
+
+    id: str
+    """Unique within the run, as in `ids` of the event `run.output`."""
+    attempt: int
+    at: str
+    kind: Literal["output", "log", "step"]
+    """Words of the output, a log line, or any other JSON."""
+    text: Any
+    """The words, or the message of the log line."""
+    level: Literal["debug", "info", "warn", "error"] | None
+    source: Any
+    """Where a log line comes from, such as `stderr`."""
+    data: Any
+    """The fields of a log line, or the step."""
+
+
+class RunLogPage(TypedDict):
+    items: list[RunLogEntry]
+    next_cursor: Any
 
 
 class RunNowAnswer(TypedDict):

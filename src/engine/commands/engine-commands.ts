@@ -12,6 +12,7 @@ import type { BackgroundWork, CallbackRow } from '../../features/runs/attempts-s
 import { cutOutput } from '../../features/runs/view.ts'
 import type { Command } from '../commands-port.ts'
 import type { LoadedOrg } from '../org-state/memory.ts'
+import type { AttemptEntries } from '../progress.ts'
 import { ensureSession } from '../transaction/transaction.ts'
 
 /** Commands that the engine itself executes. */
@@ -151,28 +152,25 @@ export const orphansCommand = (
 })
 
 /** Publishes progress events of runs. */
-export const outputCommand = (
-  orgId: OrgId,
-  progress: readonly { readonly runId: RunId; readonly attemptId: AttemptId; readonly event: unknown }[],
-): Command<void> => ({
+export const outputCommand = (orgId: OrgId, progress: readonly AttemptEntries[]): Command<void> => ({
   orgId,
   apply: (state) => {
-    const byRun = new Map<RunId, unknown[]>()
-    for (const { runId, attemptId, event } of progress) {
-      if (state.runs.get(runId)?.attemptId !== attemptId) continue
-      const known = byRun.get(runId)
-      if (known === undefined) byRun.set(runId, [event])
-      else known.push(event)
-    }
-    for (const [runId, output] of byRun) {
+    for (const { runId, attemptId, entries } of progress) {
+      const run = state.runs.get(runId)
+      if (run?.attemptId !== attemptId) continue
+      const output = cutOutput(
+        entries.map(({ event }) => event),
+        MAX_OUTPUT_BYTES,
+      )
+      // The ids are those of the entries in the log. A text that was cut is not a list of entries.
+      const ids = Array.isArray(output) ? { ids: entries.map(({ id }) => id) } : {}
       // Each attempt starts its output anew, so readers need the number of the attempt.
-      const data = { attempt: state.runs.get(runId)?.attempt, output: cutOutput(output, MAX_OUTPUT_BYTES) }
-      state.changes.events.push({ kind: 'run.output', subject: runId, data })
+      state.changes.events.push({ kind: 'run.output', subject: runId, data: { attempt: run.attempt, output, ...ids } })
     }
   },
 })
 
-/** Maximum size of one progress event in bytes; the full text is in the output. */
+/** Maximum size of one progress event in bytes; the full text is in the log. */
 const MAX_OUTPUT_BYTES = 16_384
 
 /** Resets a session on behalf of a signal to the process. */

@@ -39,6 +39,8 @@ export interface ChatExecutorOptions {
   readonly send: Outbound['send']
   /** The model agent of an attempt; null when it no longer exists. */
   readonly agentOf: (attempt: Attempt) => Promise<ChatAgent | null>
+  /** The model that a retry was created with; null, or left out: that of the agent. */
+  readonly modelOf?: (attempt: Attempt) => Promise<string | null>
   /** The conversation before this attempt, of about `mostTokens` tokens at most. */
   readonly historyOf: (attempt: Attempt, maxTokens: number) => Promise<SessionHistory>
 }
@@ -50,7 +52,7 @@ export const createChatExecutor = (ports: ChatExecutorOptions): Executor =>
 const executeChat =
   (ports: ChatExecutorOptions) =>
   async (attempt: Attempt, context: AttemptContext): Promise<AttemptReport> => {
-    const agent = await ports.agentOf(attempt)
+    const agent = await agentFor(ports, attempt)
     if (agent === null)
       return failureReport('executor_offline', `agent ${attempt.agentId} no longer exists`, {
         retryable: false,
@@ -76,6 +78,17 @@ const executeChat =
       room = Math.floor(conversation.tokens / 2)
     }
   }
+
+/** The agent of an attempt, with the model that a retry was created with. The prices of another model are not known. */
+async function agentFor(
+  { agentOf, modelOf }: Pick<ChatExecutorOptions, 'agentOf' | 'modelOf'>,
+  attempt: Attempt,
+): Promise<ChatAgent | null> {
+  const agent = await agentOf(attempt)
+  const model = attempt.trigger === 'retry' ? ((await modelOf?.(attempt)) ?? null) : null
+  if (agent === null || model === null || model === agent.options.model) return agent
+  return { ...agent, options: { ...agent.options, model, prices: null } }
+}
 
 /** Creates the chat executor of a process. */
 export const createChatExecutorFor: CreateExecutor = (host) =>

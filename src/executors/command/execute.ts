@@ -18,6 +18,7 @@ import { createStreamMask } from '../../domain/secret/mask.ts'
 import { secretNamesIn } from '../../domain/secret/secret-names.ts'
 import { userMessageIn } from '../chat/conversation.ts'
 import { asText, fillJson } from '../template.ts'
+import { logEvent } from '../../domain/run/log-entry.ts'
 import { RESULT_STATUSES } from '../../domain/run/outcome.ts'
 import type { CreateExecutor } from '../host.ts'
 import { type ProcessEnd, type ProcessRequest, runProcess, unprivilegedAccount } from './process.ts'
@@ -60,7 +61,20 @@ export const createCommandExecutor =
     const cwd = await directoryOf(command, rules)
     if (typeof cwd !== 'string') return refused(cwd.flaw)
     const invitation = await context.invite()
-    const end = await runProcess(requestOf(command, { attempt, context, cwd, options, invitation }))
+    const mask = createStreamMask(invitation === null ? [] : [invitation.key])
+    const onOutput = (text: string): void => {
+      if (text !== '') context.progress(text)
+    }
+    const starting = {
+      attempt,
+      context,
+      cwd,
+      options,
+      invitation,
+      onOutput: (text: string) => onOutput(mask.push(text)),
+    }
+    const end = await runProcess(requestOf(command, starting))
+    onOutput(mask.end())
     return reportOf(end, { attempt, command, read: options.readResult })
   }
 
@@ -103,6 +117,9 @@ async function executePreset(
     },
     stdin: `${userMessageIn(attempt.payload).text}\n`,
     ...{ cwd, account: options.account, signal: context.signal, onOutput: run.push },
+    onErrorLine: (line) => {
+      context.progress(logEvent('info', line, { source: 'stderr' }))
+    },
     ...{ maxBytes: MAX_PRESET_OUTPUT_BYTES, killAfterMs: options.killAfterMs ?? KILL_AFTER_MS },
   })
   const report = run.report(end)
@@ -179,6 +196,7 @@ interface ProgramStart {
   readonly cwd: string
   readonly options: CommandExecutorOptions
   readonly invitation: AttemptApiAccess | null
+  readonly onOutput: (text: string) => void
 }
 
 function requestOf(command: CommandOptions, starting: ProgramStart): ProcessRequest {
@@ -197,7 +215,10 @@ function requestOf(command: CommandOptions, starting: ProgramStart): ProcessRequ
       maxBytes: command.output_bytes,
       killAfterMs: options.killAfterMs ?? KILL_AFTER_MS,
     },
-    ...{ signal: context.signal, onOutput: context.progress },
+    ...{ signal: context.signal, onOutput: starting.onOutput },
+    onErrorLine: (line) => {
+      context.progress(logEvent('info', line, { source: 'stderr' }))
+    },
   }
 }
 

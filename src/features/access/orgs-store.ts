@@ -129,6 +129,8 @@ export const ORG_TABLES = [
     'member',
     'probe',
     'probe_answer',
+    'run_log',
+    'run_edit',
     'run_count',
     'run_count_place',
   ] as const),

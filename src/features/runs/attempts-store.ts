@@ -2,6 +2,7 @@ import type { Restrictions, Lineage } from '../../domain/access/restrictions.ts'
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { ErrorCode } from '../../domain/run/error-codes.ts'
+import type { EditedPart } from '../../domain/run/run.ts'
 import type { Connection, Transaction } from '../../platform/db/database.ts'
 import { column, columns, type RowOf, table, toTimestamp } from '../../platform/db/table.ts'
 
@@ -182,3 +183,32 @@ export async function loadReportedSession(
 }
 
 const reportedColumns = columns({ reported: column.text<string | null>() })
+
+const editColumns = table('run_edit', {
+  orgId: column.text<OrgId>(),
+  runId: column.text<RunId>(),
+  /** The parts that differ from the original run. */
+  parts: column.texts<readonly EditedPart[]>(),
+  /** The model that replaces that of the agent; null: it is the agent's. */
+  model: column.text<string | null>(),
+})
+
+/** A row of `run_edit`: what a retry changed. */
+export type RunEditRow = RowOf<typeof editColumns>
+
+/** Stores what a retry changed. */
+export function insertRunEdit(tx: Transaction, row: RunEditRow): void {
+  tx.send(editColumns.insert, editColumns.values(row))
+}
+
+/** Loads what a retry changed; undefined: nothing. */
+export async function loadRunEdit(
+  connection: Connection,
+  query: { readonly orgId: OrgId; readonly runId: RunId },
+): Promise<RunEditRow | undefined> {
+  const rows = await connection.query(`select ${editColumns.list} from run_edit where org_id = $1 and run_id = $2`, [
+    query.orgId,
+    query.runId,
+  ])
+  return editColumns.first(rows)
+}

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { LineageNode, LineageView } from '../access/restrictions-schema.ts'
-import { type RunDetail, runFilter } from './schema.ts'
+import { retryInput, type RetryInput, type RunDetail, runFilter } from './schema.ts'
 import { paintState } from '../../cli/output/style.ts'
 import { oneLine } from '../../cli/output/text.ts'
-import { valuesOf, withFields } from '../../cli/remote/fields.ts'
-import { filtersOf, only } from '../../cli/remote/schema-options.ts'
+import { number, valuesOf, withFields } from '../../cli/remote/fields.ts'
+import { filtersOf, only, optionsOf } from '../../cli/remote/schema-options.ts'
 import {
   printJson,
   showResult,
@@ -19,7 +19,16 @@ import { addAction, addGet, addList } from '../../cli/resource.ts'
 import { EXIT } from '../../cli/terminal.ts'
 import { countOf, withCount, type CountOptions } from '../../cli/remote/show.ts'
 import { showExplained, whyFacts, whySentence } from '../explain/cli-show.ts'
-import { WAIT_DESCRIPTION, followRun, followRuns, NO_RUNS, runColumns, runFacts } from './cli-show.ts'
+import {
+  comparisonText,
+  WAIT_DESCRIPTION,
+  followRun,
+  followRuns,
+  NO_RUNS,
+  printLog,
+  runColumns,
+  runFacts,
+} from './cli-show.ts'
 import { addScheduleOfRun } from '../schedules/cli-draft.ts'
 
 const FILTER = filtersOf(runFilter)
@@ -28,7 +37,9 @@ const WATCH_FILTER = only(FILTER, 'schedule_id', 'agent_id', 'session', 'agent_e
 /** `escapement runs …`: past, active and queued runs. */
 export function addRuns(group: Command, cli: CliContext): void {
   addReadCommands(group, cli)
+  addLogs(group, cli)
   addLineage(group, cli)
+  addCompare(group, cli)
   addActionCommands(group, cli)
   addScheduleOfRun(group, cli)
   const watch = withCount(
@@ -69,6 +80,24 @@ function addReadCommands(group: Command, cli: CliContext): void {
   })
 }
 
+interface LogsOptions {
+  readonly follow?: boolean
+  readonly attempt?: string
+}
+
+function addLogs(group: Command, cli: CliContext): void {
+  const logs = commandOf(group, 'logs <id>', 'print the words and log lines of a run')
+    .option('-f, --follow', 'continue until the run ends')
+    .option('--attempt <n>', 'print only this attempt')
+  remote<LogsOptions>(cli, logs, {
+    work: async (call, [id = ''], { follow, attempt }) => {
+      const only = attempt === undefined ? null : (number(attempt, { option: '--attempt', now: call.now }) as number)
+      await printLog(call, id, { attempt: only, follow: follow === true })
+      return EXIT.ok
+    },
+  })
+}
+
 function addLineage(group: Command, cli: CliContext): void {
   const lineage = withPage(
     commandOf(group, 'lineage <id>', 'show what triggered a run, and what the run created and triggered'),
@@ -89,19 +118,33 @@ interface RetryOptions {
   readonly wait?: boolean
 }
 
+const EDITS = optionsOf(retryInput, { force: null })
+
 function addActionCommands(group: Command, cli: CliContext): void {
   addAction(cli, commandOf(group, 'cancel <id>', 'cancel a run'), {
     call: (call, [id = '']) => call.client.runs.cancel(id),
     resultText: ({ status }, id) => `${id} is ${status}.`,
   })
-  const retry = commandOf(group, 'retry <id>', 'retry a run that has ended')
+  const retry = withFields(commandOf(group, 'retry <id>', 'retry a run that has ended, as it was or edited'), EDITS)
     .option('--force', 'retry even if it succeeded')
     .option('--wait', WAIT_DESCRIPTION)
   remote<RetryOptions>(cli, retry, {
-    work: async (call, [id = ''], { force, wait }) => {
-      const run = await call.client.runs.retry(id, force === true ? { force } : {})
-      if (wait === true) return followRun(call, run.id)
+    work: async (call, [id = ''], options) => {
+      const edits: RetryInput = valuesOf(EDITS, options, call.now)
+      const run = await call.client.runs.retry(id, { ...edits, ...(options.force === true ? { force: true } : {}) })
+      if (options.wait === true) return followRun(call, run.id)
       await showResult(call, run, `Created ${run.id}, a retry of ${id}. It is ${run.status}.`)
+      return EXIT.ok
+    },
+  })
+}
+
+function addCompare(group: Command, cli: CliContext): void {
+  const compare = commandOf(group, 'compare <id> <other>', 'compare two runs: output, tokens, cost and duration')
+  remote(cli, compare, {
+    work: async (call, [a = '', b = '']) => {
+      const comparison = await call.client.runs.compare({ id: a, other: b })
+      await (call.json ? printJson(call, comparison) : call.print(comparisonText(call, comparison)))
       return EXIT.ok
     },
   })

@@ -13,7 +13,8 @@ import { approveSchedule, rejectSchedule } from '../../../src/features/schedules
 import { readLineage } from '../../../src/features/access/lineage.ts'
 import { requireOwn } from '../../../src/features/access/restrictions.ts'
 import { createRetention } from '../../../src/features/retention/service.ts'
-import { findRuns, retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
+import { retryRun } from '../../../src/features/runs/retry.ts'
+import { findRuns, runScheduleNow } from '../../../src/features/runs/service.ts'
 import {
   updateSchedule,
   bulkUpdateSchedules,

@@ -455,6 +455,20 @@ create table run_count_place (
   org_id text collate C not null,
   no bigint not null
 ) with (fillfactor=50);
+create table run_edit (
+  org_id text collate C not null,
+  run_id text collate C not null,
+  parts text[] collate C not null,
+  model text
+);
+create table run_log (
+  org_id text collate C not null,
+  run_id text collate C not null,
+  attempt_id text collate C not null,
+  id text collate C not null,
+  bytes integer not null,
+  entries text not null
+);
 create table schedule (
   org_id text collate C not null,
   id text collate C not null,
@@ -759,6 +773,8 @@ alter table run_count_place add constraint run_count_place_pkey PRIMARY KEY (org
 alter table run_count add constraint run_count_count_check CHECK ((count > 0));
 alter table run_count add constraint run_count_kind_check CHECK ((kind = ANY (ARRAY['status'::text, 'duration'::text, 'lateness'::text, 'usage'::text, 'probe'::text])));
 alter table run_count add constraint run_count_pkey PRIMARY KEY (org_id, hour, kind, key);
+alter table run_edit add constraint run_edit_pkey PRIMARY KEY (org_id, run_id);
+alter table run_log add constraint run_log_pkey PRIMARY KEY (org_id, run_id, attempt_id, id);
 alter table run add constraint run_ended_is_finished CHECK (((state IS NULL) = (finished_at IS NULL)));
 alter table run add constraint run_executed_has_attempt CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'timeout'::text])) OR ((attempt_id IS NOT NULL) AND (started_at IS NOT NULL))));
 alter table run add constraint run_pkey PRIMARY KEY (org_id, id);

@@ -135,6 +135,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'backfills.id': makeBackfill,
   'runs.id': makeRun,
   'runs.runId': makeRun,
+  'runs.other': makeRun,
   'runs.cancel.id': makePendingRun,
   'sessions.key': makeSession,
   'agents.id': makeAgent,
