@@ -185,6 +185,8 @@ export const REASONS = {
   heartbeat_failing: '{streak} consecutive heartbeats of {agent} failed ({problem}).',
   heartbeat_works: 'The heartbeat of {agent} works again.',
   heartbeat_changed: 'The heartbeat of {agent} was changed or disabled.',
+  runs_unserved: '{waiting} runs of {agent} have waited since {since}; no connected node or worker can execute them.',
+  runs_served: 'No run of {agent} waits for a node or worker any more.',
   engine_stalled: 'No scan since {last_scan_at}, longer than {stall_periods} periods of {period_ms} ms.',
   engine_scans: 'The engine scans again, last at {last_scan_at}.',
   node_gone: 'Node {node} is gone; other nodes settle its runs.',

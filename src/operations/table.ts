@@ -1,4 +1,5 @@
 import { agentOperations } from '../features/agents/routes.ts'
+import { alertOperations } from '../features/alerts/routes.ts'
 import { asCodeOperations } from '../features/as-code/routes.ts'
 import { auditOperations } from '../features/audit/routes.ts'
 import { backfillOperations } from '../features/backfill/routes.ts'
@@ -45,6 +46,7 @@ export const OPERATIONS = {
   ...channelOperations,
   ...secretOperations,
   ...deliveryOperations,
+  ...alertOperations,
   ...laneOperations,
   ...nodeOperations,
   ...statsOperations,

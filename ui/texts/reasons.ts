@@ -150,6 +150,8 @@ const CHINESE: Readonly<Record<Reason, string>> = {
   failure_streak_over: '运行已恢复成功。',
   heartbeat_failing: '{agent} 的心跳连续失败 {streak} 次（{problem}）。',
   heartbeat_works: '{agent} 的心跳已恢复正常。',
+  runs_unserved: '{agent} 有 {waiting} 个运行自 {since} 起等待，没有已连接的节点或工作进程可以执行。',
+  runs_served: '{agent} 不再有等待节点或工作进程的运行。',
   heartbeat_changed: '{agent} 的心跳已更改或停用。',
   engine_stalled: '自 {last_scan_at} 起没有扫描，已超过 {stall_periods} 个 {period_ms} 毫秒的周期。',
   engine_scans: '引擎已恢复扫描，最近一次在 {last_scan_at}。',

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { alertFilter, type AlertView } from '../alerts/schema.ts'
 import { deliveryFilter, type DeliveryTryView, type DeliveryView } from './schema.ts'
 import { paintState } from '../../cli/output/style.ts'
 import { oneLine } from '../../cli/output/text.ts'
@@ -54,21 +53,3 @@ const receiverOf = ({ target_id, url }: DeliveryView): string => target_id ?? ur
 
 const tryText = ({ number, started_at, duration_ms, status_code, message }: DeliveryTryView): string =>
   `${number}  ${started_at}  ${durationText(duration_ms)}  ${message === null ? `status ${status_code ?? '-'}` : oneLine(message)}`
-
-/** `escapement alerts …`: open and past alerts. */
-export function addAlerts(group: Command, cli: CliContext): void {
-  addList<AlertView>(cli, commandOf(group, 'list', 'list alerts, newest first'), {
-    filter: filtersOf(alertFilter, { subject_id: '--about <id>' }),
-    none: 'No alerts.',
-    read: (call, query) => call.client.alerts.list(query),
-    columns: ({ now }) => [
-      { title: 'ID', value: ({ id }) => id },
-      { title: 'STATUS', value: ({ status }) => status },
-      { title: 'KIND', value: ({ kind }) => kind },
-      { title: 'SUBJECT', value: ({ subject_id }) => subject_id },
-      { title: 'RAISED', value: ({ raised_at }) => relativeTimeText(raised_at, now) },
-      { title: 'CLEARED', value: ({ cleared_at }) => relativeTimeText(cleared_at, now) },
-      { title: 'WHY', value: ({ sentence }) => oneLine(sentence), flexible: true },
-    ],
-  })
-}

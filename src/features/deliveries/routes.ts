@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import { alertFilter, alertPage } from '../alerts/schema.ts'
 import { id } from '../../api/common.ts'
 import { delivery, deliveryFilter, deliveryPage, type DeliveryView } from './schema.ts'
-import { findAlerts } from '../alerts/service.ts'
 import { findDeliveries, getDelivery, retryDelivery } from './service.ts'
 import { getRun } from '../runs/service.ts'
 import { requirePermission } from '../../operations/perform.ts'
@@ -22,7 +20,7 @@ async function get(call: CallIdentity, id: string): Promise<DeliveryView> {
   return found
 }
 
-/** The API of deliveries and alerts. */
+/** The API of deliveries. */
 export const deliveryOperations = {
   'deliveries.list': operation({
     ...{ ...reading, path: '/api/v1/deliveries' },
@@ -49,11 +47,4 @@ export const deliveryOperations = {
     answers: { 202: delivery },
     refusals: ['NOT_FOUND', 'CONFLICT'],
   }).by(({ ports, caller, params }) => retryDelivery(ports, caller, params.id)),
-  'alerts.list': operation({
-    ...{ method: 'GET', path: '/api/v1/alerts', tag: 'alerts', permission: 'runs:read' },
-    summary: 'List alerts, newest first',
-    description: 'An alert is raised once and clears when the problem is gone.',
-    query: alertFilter,
-    answers: { 200: alertPage },
-  }).by(({ ports, caller, query }) => findAlerts(ports, caller, query)),
 }
