@@ -97,7 +97,7 @@ export const agentList = queryOptions({
 /** Alerts that are open. */
 export const openAlerts = queryOptions({
   queryKey: ['alerts', 'list', { status: 'open' }],
-  queryFn: ({ signal }) => api.alerts.list({ status: 'open', limit: 20 }, { signal }),
+  queryFn: ({ signal }) => api.alerts.list({ status: 'open', limit: LARGEST_PAGE }, { signal }),
 })
 
 const TIMING = [
