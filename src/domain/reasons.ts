@@ -9,6 +9,7 @@ export const REASONS = {
   held: 'The occurrence at {nominal} is caught up after others and held until {held_until}; overlap, failure and concurrency are decided then.',
   run_now: 'It was run manually.',
   retried: 'It is a manual retry of {of}.',
+  tested: 'It is a test of its agent.',
   misfire: 'The occurrence at {nominal} was missed by {late_seconds} s, and {policy} does not catch up on it.',
   overlap: 'The previous run {previous_run} was still {previous_state}.',
   overlap_limit: '{pending} runs of the schedule were pending; at most {max_parallel} may overlap.',

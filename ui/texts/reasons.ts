@@ -7,6 +7,7 @@ const CHINESE: Readonly<Record<Reason, string>> = {
   caught_up: '错过了 {nominal} 的触发；{policy} 于 {seen} 补跑。',
   held: '{nominal} 的触发排在其他补跑之后，保留至 {held_until}；届时再判定重叠、失败和并发策略。',
   run_now: '手动运行。',
+  tested: '这是对其智能体的测试。',
   retried: '手动重试 {of}。',
   misfire: '{nominal} 的触发已错过 {late_seconds} 秒，{policy} 不补跑。',
   overlap: '上一次运行 {previous_run} 仍处于 {previous_state} 状态。',

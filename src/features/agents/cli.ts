@@ -1,7 +1,15 @@
 import type { Command } from 'commander'
-import { agentInput, agentPatch, type AgentView } from './schema.ts'
+import {
+  agentInput,
+  agentPatch,
+  agentStatsFilter,
+  type AgentStats,
+  type AgentTest,
+  agentTestInput,
+  type AgentView,
+} from './schema.ts'
 import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
-import { relativeTimeText, cliTimeText } from '../../cli/output/times.ts'
+import { relativeTimeText, cliTimeText, durationText } from '../../cli/output/times.ts'
 import {
   namesOf,
   number,
@@ -12,8 +20,10 @@ import {
   type OptionReader,
 } from '../../cli/remote/fields.ts'
 import type { FieldNames } from '../../cli/remote/refused.ts'
-import type { CliContext, CliCall } from '../../cli/remote/call.ts'
-import { addResource } from '../../cli/resource.ts'
+import { commandOf, type CliContext, type CliCall, remote } from '../../cli/remote/call.ts'
+import { filtersOf, optionsOf } from '../../cli/remote/schema-options.ts'
+import { printJson, showList } from '../../cli/remote/show.ts'
+import { addAction, addResource } from '../../cli/resource.ts'
 import { EXECUTOR } from './cli-executor.ts'
 import { restrictionsText, SELF_SERVICE } from '../access/cli-restrictions.ts'
 
@@ -88,7 +98,62 @@ export function addAgents(group: Command, cli: CliContext): void {
       ['version', String(agent.version)],
     ],
   })
+  addTest(group, cli)
+  addAgentStats(group, cli)
 }
+
+/** `agents stats`: how the runs of an agent went, day by day. */
+function addAgentStats(group: Command, cli: CliContext): void {
+  const filter = filtersOf(agentStatsFilter)
+  const command = withFields(commandOf(group, 'stats <id>', 'show runs, durations, tokens and cost per day'), filter)
+  remote(cli, command, {
+    names: namesOf(filter),
+    work: async (call, [id = ''], options) => {
+      const stats = await call.client.agents.stats(id, valuesOf(filter, options, call.now))
+      if (call.json) return printJson(call, stats)
+      const spanText = (ms: number | null): string => (ms === null ? '-' : durationText(ms))
+      await showList<AgentStats['total'] & { readonly name: string }>(
+        call,
+        {
+          items: [
+            ...stats.days.map((day) => ({ ...day, name: day.at.slice(0, 10) })),
+            { ...stats.total, name: 'total' },
+          ],
+          next_cursor: null,
+        },
+        {
+          none: 'No data.',
+          columns: [
+            { title: 'DAY', value: ({ name }) => name },
+            { title: 'RUNS', value: ({ runs }) => String(runs), right: true },
+            { title: 'SUCCESS', value: ({ success }) => String(success), right: true },
+            { title: 'P50', value: ({ duration_p50_ms: ms }) => spanText(ms), right: true },
+            { title: 'P95', value: ({ duration_p95_ms: ms }) => spanText(ms), right: true },
+            { title: 'TOKENS', value: ({ tokens }) => String(tokens), right: true },
+            { title: 'COST', value: ({ cost }) => String(cost), right: true },
+          ],
+        },
+      )
+    },
+  })
+}
+
+/** `agents test`: shows the answer of an agent, or the reason why it did not answer. */
+function addTest(group: Command, cli: CliContext): void {
+  const fields = optionsOf(agentTestInput, { wait_seconds: '--wait <duration>' })
+  const command = withFields(commandOf(group, 'test <id>', 'send an agent a test message and show its answer'), fields)
+  addAction<AgentTest>(cli, command, {
+    call: (call, [id = ''], options) => call.client.agents.test(id, valuesOf(fields, options, call.now)),
+    isSuccess: ({ ok }) => ok,
+    resultText: ({ ok, output, problem, run_id: run, duration_ms: ms }, id) =>
+      ok
+        ? `${id} answered${ms === null ? '' : ` after ${durationText(ms)}`}:\n${answerText(output)}`
+        : `${id} did not answer: ${problem ?? ''}\nDetails: escapement runs get ${run}`,
+  })
+}
+
+const answerText = (output: unknown): string =>
+  typeof output === 'string' ? manyLines(output) : JSON.stringify(output, null, 2)
 
 /** Merges the chat options into the executor of the body, or into the current executor of the agent. */
 async function withModel(

@@ -29,7 +29,7 @@ import { answer, type Call, operation } from '../../operations/handler.ts'
  * The run after it has ended, or its present state when the time is up, the client has disconnected or the node shuts
  * down. Events only trigger the read; the stored run is the answer.
  */
-async function waitUntilSettled(
+export async function waitUntilSettled(
   { ctx, ports, caller, signal }: Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'>,
   id: RunId,
   ms: number,
