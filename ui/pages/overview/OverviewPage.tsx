@@ -1,10 +1,8 @@
-import { IconCalendarPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import type { StatsView } from '../../../src/features/stats/schema.ts'
 import { schedulePage, statsOf } from '../../api/queries.ts'
-import { EmptyState } from '../../parts/EmptyState.tsx'
 import { ErrorState } from '../../parts/ErrorState.tsx'
 import { Lines } from '../../parts/Lines.tsx'
 import { PageHead } from '../../parts/PageHead.tsx'
@@ -18,6 +16,7 @@ import { Attention } from './Attention.tsx'
 import { Figures } from './Figures.tsx'
 import { Lanes } from './Lanes.tsx'
 import { BusyAgents } from './BusyAgents.tsx'
+import { FirstSteps } from './FirstSteps.tsx'
 import { RecentFailures } from './RecentFailures.tsx'
 import { useRibbon } from './use-ribbon.ts'
 import './overview.css'
@@ -36,7 +35,8 @@ export function OverviewPage(): ReactNode {
         </Panel>
       ) : (
         <div className="overview">
-          {isNew ? <FirstSteps /> : <OverviewRibbon />}
+          <FirstSteps stats={stats.data} />
+          {!isNew && <OverviewRibbon />}
           <Figures stats={stats.data} />
           <div className="overview-columns">
             <div className="overview-column">
@@ -78,20 +78,6 @@ function Headline({ stats }: { readonly stats: StatsView | undefined }): ReactNo
         </span>
       )}
     </span>
-  )
-}
-
-function FirstSteps(): ReactNode {
-  const say = useSay()
-  return (
-    <Panel>
-      <EmptyState
-        icon={<IconCalendarPlus size={22} aria-hidden />}
-        title={say('overview.first.title')}
-        text={say('overview.first.text')}
-        command={say('overview.first.command')}
-      />
-    </Panel>
   )
 }
 
