@@ -77,6 +77,7 @@ function Outcome({ data, agent }: { readonly data: Answer; readonly agent: Agent
   return (
     <Alert
       color={ok ? 'green' : 'red'}
+      classNames={{ label: 'alert-ink' }}
       title={
         ok ? say('connect.answered', { span: ms === null ? '' : spanText(ms, say) }) : say('connect.failed')
       }

@@ -136,7 +136,7 @@ export function AllowAddress({ error, again }: AllowAddressProps): ReactNode {
   })
   if (address === null) return null
   return (
-    <Alert color="yellow" title={say('connect.local', { address })}>
+    <Alert color="yellow" classNames={{ label: 'alert-ink' }} title={say('connect.local', { address })}>
       {isOperator ? (
         <>
           <p className="connect-note">{say('connect.localText')}</p>

@@ -79,7 +79,8 @@ const totalOf = (counts: Readonly<Partial<Record<string, number>>>): number =>
 function useSteps(stats: StatsView | undefined, isShown: boolean): readonly Step[] | null {
   const openEditor = useOpenEditor()
   const agents = useQuery({ ...agentList, enabled: isShown }).data?.items
-  const targets = useQuery({ ...targetList, enabled: isShown && useMay('targets:read') }).data?.items
+  const mayRead = useMay('targets:read')
+  const targets = useQuery({ ...targetList, enabled: isShown && mayRead }).data?.items
   if (stats === undefined || agents === undefined) return null
   const hasAgent = agents.some(({ id }) => id !== BUILT_IN)
   const variant = (isNext: boolean): 'filled' | 'default' => (isNext ? 'filled' : 'default')
