@@ -6,7 +6,7 @@ import { meQuery } from '../api/session.ts'
 import { NotFound } from '../shell/NotFound.tsx'
 import { PageCrash } from '../shell/PageCrash.tsx'
 import { Shell } from '../shell/Shell.tsx'
-import { readAgentSearch } from '../pages/agents/agent-search.ts'
+import { readAgentOneSearch, readAgentSearch } from '../pages/agents/agent-search.ts'
 import { readAsCodeSearch } from '../pages/as-code/as-code-search.ts'
 import { readHeartbeatSearch } from '../pages/heartbeats/heartbeat-search.ts'
 import { readAlertSearch } from '../pages/alerts/alert-search.ts'
@@ -142,6 +142,13 @@ const agents = createRoute({
   component: lazyRouteComponent(() => import('../pages/agents/AgentsPage.tsx'), 'AgentsPage'),
 })
 
+const agentOne = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents/$id',
+  validateSearch: readAgentOneSearch,
+  component: lazyRouteComponent(() => import('../pages/agents/AgentPage.tsx'), 'AgentPage'),
+})
+
 const heartbeats = createRoute({
   getParentRoute: () => shell,
   path: '/agents/heartbeats',
@@ -216,6 +223,7 @@ export const routeTree = root.addChildren([
     simulate,
     asCode,
     agents,
+    agentOne,
     heartbeats,
     operations,
     deliveries,

@@ -24,9 +24,9 @@ export function useAgentColumns(show: (id: string) => void): readonly Column<Age
       ...{ id: 'name', width: 'minmax(180px, 2fr)', header: say('agents.col.name') },
       cell: (agent) => (
         <div className="agent-name">
-          <button type="button" className="plain-button door" onClick={() => show(agent.id)}>
+          <Link to="/agents/$id" params={{ id: agent.id }} search={{}} className="door">
             {agent.name}
-          </button>
+          </Link>
           <div className="quiet small ellipsis-line">{agent.description === '' ? agent.id : agent.description}</div>
         </div>
       ),

@@ -47,9 +47,9 @@ export function FirstSteps({ stats }: FirstStepsProps): ReactNode {
     <Panel
       title={say('overview.first.title')}
       aside={
-        <button type="button" className="plain-button door small" onClick={hide}>
+        <Button size="compact-xs" variant="subtle" onClick={hide}>
           {say('overview.first.hide')}
-        </button>
+        </Button>
       }
     >
       <ol className="first-steps">
