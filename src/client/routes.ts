@@ -77,6 +77,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'agents.list': { method: 'GET', path: '/api/v1/agents', query: true },
   'agents.get': { method: 'GET', path: '/api/v1/agents/:id' },
   'agents.update': { method: 'PATCH', path: '/api/v1/agents/:id', body: true },
+  'agents.outcomes': { method: 'GET', path: '/api/v1/agent-outcomes', query: true },
   'agents.stats': { method: 'GET', path: '/api/v1/agents/:id/stats', query: true },
   'agents.test': { method: 'POST', path: '/api/v1/agents/:id/test', body: true },
   'agents.delete': { method: 'DELETE', path: '/api/v1/agents/:id' },

@@ -112,4 +112,25 @@ describe.skipIf(NO_BROWSER !== null)('the first minutes in the console', () => {
     expect(await steps.count()).toBe(0)
     expect(complaints).toEqual([])
   }, 60_000)
+
+  it('show on the page of the agent how it does, what uses it and what limits it', async () => {
+    const { api } = world
+    await api.budgets.create({ agent_id: 'local-writer', unit: 'tokens', amount: 5_000, period: 'day' })
+    const visitor = await world.open()
+    const { page, signIn, go, complaints } = visitor
+    await signIn()
+    await go('/agents')
+    await page.getByRole('link', { name: 'Local writer', exact: true }).click()
+    await page.waitForURL(/\/agents\/local-writer/)
+    await page.waitForSelector('text=/succeeded$/')
+    expect(await page.locator('.figures').innerText()).toMatch(/Runs\s+3\s+66\.7% succeeded/)
+    expect(await page.locator('.agent-facts').innerText()).toMatch(/of 5,000 tokens/)
+    await page.getByRole('region', { name: 'Schedules' }).getByRole('link', { name: 'Morning' }).waitFor()
+    expect(await inspect(visitor, 'agent-page')).toEqual([])
+    await page.getByRole('button', { name: 'Test' }).click()
+    await page.getByLabel('Message').fill('How are you?')
+    await page.getByRole('dialog').getByRole('button', { name: 'Test', exact: true }).click()
+    await page.waitForSelector('text=/You said: How are you/')
+    expect(complaints).toEqual([])
+  }, 60_000)
 })

@@ -135,6 +135,14 @@ export const agentOf = (id: string) =>
     queryFn: ({ signal }) => api.agents.get(id, { signal }),
   })
 
+/** How the last runs of agents went: one request for all of them. */
+export const outcomesOfAgents = (ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ['runs', 'list', 'agents', ids],
+    queryFn: ({ signal }) => api.agents.outcomes({ ids: ids.join(',') }, { signal }),
+    enabled: ids.length > 0,
+  })
+
 /** How the runs of an agent went, day by day. */
 export const agentStatsOf = (id: string) =>
   queryOptions({

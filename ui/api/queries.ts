@@ -5,6 +5,11 @@ import type { SeriesFilter, StatsFilter } from '../../src/features/stats/schema.
 import { api } from './client.ts'
 import { readOutcomes } from './outcomes.ts'
 
+/** How often what sums up many runs is read again while runs come and go. */
+const CALM = { meta: { calmMs: 20_000 } } as const
+/** The same of what is counted now. */
+const BRISK = { meta: { calmMs: 5_000 } } as const
+
 // What is read is remembered under `[group, operation, …arguments]`; api/touched.ts says which events make it old.
 
 /** How much of a list comes at once. */
@@ -30,6 +35,7 @@ export const schedulePage = (filter: ScheduleFilter) =>
     queryKey: ['schedules', 'list', 'page', filter],
     queryFn: ({ signal }) => api.schedules.list(filter, { signal }),
     placeholderData: keepPreviousData,
+    ...CALM,
   })
 
 /** One schedule. */
@@ -60,6 +66,7 @@ const LARGEST_PAGE = 200
 export const runsWithin = (window: Pick<RunFilter, 'from' | 'to'>, most: number) =>
   queryOptions({
     queryKey: ['runs', 'list', 'within', window, most],
+    ...CALM,
     queryFn: async ({ signal }) => {
       let page = await api.runs.list({ ...window, limit: LARGEST_PAGE }, { signal })
       const items = [...page.items]
@@ -76,6 +83,7 @@ export const runsWithin = (window: Pick<RunFilter, 'from' | 'to'>, most: number)
 export const statsOf = (filter: StatsFilter = {}) =>
   queryOptions({
     queryKey: ['stats', 'get', filter],
+    ...BRISK,
     queryFn: ({ signal }) => api.stats.get(filter, { signal }),
     placeholderData: keepPreviousData,
   })
@@ -84,6 +92,7 @@ export const statsOf = (filter: StatsFilter = {}) =>
 export const seriesOf = (filter: SeriesFilter = {}) =>
   queryOptions({
     queryKey: ['stats', 'series', filter],
+    ...CALM,
     queryFn: ({ signal }) => api.stats.series(filter, { signal }),
     placeholderData: keepPreviousData,
   })

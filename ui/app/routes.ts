@@ -206,6 +206,9 @@ const settingsSection = createRoute({
   component: lazyRouteComponent(() => import('../pages/settings/SettingsPage.tsx'), 'SettingsPage'),
 })
 
+/** An address that leads nowhere, in the frame of the console. */
+const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound })
+
 /** Every address of the console. A page is a route here, loaded when it is first visited, and a line in navigation.ts. */
 export const routeTree = root.addChildren([
   signIn,
@@ -232,5 +235,6 @@ export const routeTree = root.addChildren([
     nodes,
     settings,
     settingsSection,
+    nowhere,
   ]),
 ])

@@ -5,6 +5,7 @@ import { fieldErrorsOf, messageOf } from '../api/refusal.ts'
 import { toast } from '../parts/toasts/toast-store.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { Field } from './Field.tsx'
+import { useReturnFocus } from './use-return-focus.ts'
 import { useForm, type FieldsOf, type Form } from './use-form.ts'
 import './forms.css'
 
@@ -35,6 +36,7 @@ interface FormDrawerProps<Answer> {
 export function FormDrawer<Answer>(props: FormDrawerProps<Answer>): ReactNode {
   const { title, lead, fields, thing, save, saved, touches, close, then = close, submit, remedy, children } = props
   const say = useSay()
+  useReturnFocus()
   const queryClient = useQueryClient()
   const saving = useMutation({
     mutationFn: save,
@@ -107,11 +109,7 @@ function Folded({ form }: { readonly form: Form }): ReactNode {
   if (specs.length === 0) return null
   const isWrong = specs.some(({ path }) => form.errorOf(path) !== undefined)
   return (
-    <details
-      className="form-more"
-      open={isOpen || isWrong}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-    >
+    <details className="form-more" open={isOpen || isWrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{say('form.more', { count: specs.length })}</summary>
       <div className="form">{(isOpen || isWrong) && <Fields form={form} specs={specs} />}</div>
     </details>

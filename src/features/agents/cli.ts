@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import {
   agentInput,
+  type AgentOutcomes,
+  agentOutcomesFilter,
   agentPatch,
-  agentStatsFilter,
   type AgentStats,
+  agentStatsFilter,
   type AgentTest,
   agentTestInput,
   type AgentView,
@@ -23,7 +25,7 @@ import type { FieldNames } from '../../cli/remote/refused.ts'
 import { commandOf, type CliContext, type CliCall, remote } from '../../cli/remote/call.ts'
 import { filtersOf, optionsOf } from '../../cli/remote/schema-options.ts'
 import { printJson, showList } from '../../cli/remote/show.ts'
-import { addAction, addResource } from '../../cli/resource.ts'
+import { addAction, addList, addResource } from '../../cli/resource.ts'
 import { EXECUTOR } from './cli-executor.ts'
 import { restrictionsText, SELF_SERVICE } from '../access/cli-restrictions.ts'
 
@@ -100,6 +102,26 @@ export function addAgents(group: Command, cli: CliContext): void {
   })
   addTest(group, cli)
   addAgentStats(group, cli)
+  const outcomes = filtersOf(agentOutcomesFilter, { ids: null, limit: '--last <n>' })
+  addList<AgentOutcomes['items'][number]>(
+    cli,
+    commandOf(group, 'outcomes <ids...>', 'show the outcomes of the last runs of agents, newest first'),
+    {
+      filter: outcomes,
+      none: 'No such agents.',
+      read: async (call, { limit }, ids) => ({
+        ...(await call.client.agents.outcomes({
+          ids: ids.join(','),
+          ...(limit === undefined ? {} : { limit: Number(limit) }),
+        })),
+        next_cursor: null,
+      }),
+      columns: () => [
+        { title: 'ID', value: ({ agent_id: id }) => id },
+        { title: 'LAST RUNS', value: ({ runs }) => runs.map(({ status }) => status).join(' ') || '-', flexible: true },
+      ],
+    },
+  )
 }
 
 /** `agents stats`: how the runs of an agent went, day by day. */

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import {
   agent,
   agentInput,
+  agentOutcomes,
+  agentOutcomesFilter,
   agentPage,
   agentPatch,
   agentStats,
@@ -13,7 +15,7 @@ import { id, pageFilter } from '../../api/common.ts'
 import { updateAgent, createAgent, findAgentPage, getAgent, deleteAgent } from './service.ts'
 import { operation } from '../../operations/handler.ts'
 import { waitUntilSettled } from '../sessions/routes.ts'
-import { readAgentStats, testAgent } from './trial.ts'
+import { readAgentOutcomes, readAgentStats, testAgent } from './trial.ts'
 
 const one = z.strictObject({ id })
 
@@ -55,6 +57,16 @@ export const agentOperations = {
   }).by(({ ports, caller, params, body, ifMatch }) =>
     updateAgent(ports, caller, { id: params.id, version: ifMatch, change: body }),
   ),
+  'agents.outcomes': operation({
+    ...{ method: 'GET', path: '/api/v1/agent-outcomes', tag: 'agents', permission: 'runs:read' },
+    summary: 'Get the recent outcomes of many agents',
+    description:
+      'Of up to 200 agents, separated by commas: the last 20 runs of each by default, newest first. Unknown agents are ' +
+      'left out.',
+    query: agentOutcomesFilter,
+    answers: { 200: agentOutcomes },
+    examples: { query: 'ids=writer,reader' },
+  }).by(({ ports, caller, query }) => readAgentOutcomes(ports, caller, query)),
   'agents.stats': operation({
     ...{ method: 'GET', path: '/api/v1/agents/:id/stats', tag: 'agents', permission: 'runs:read' },
     summary: 'Get runs, durations, tokens and cost of an agent per day',

@@ -155,3 +155,24 @@ export const agentStats = named(
   'Runs of an agent by the UTC day in which they were created. Counts only stored runs: see `retention.run_days`.',
 )
 export type AgentStats = Shape<typeof agentStats>
+
+/** Ids separated by commas, at most as many as a page of agents has. */
+export const agentOutcomesFilter = z.strictObject({
+  ids: z.string().min(1).max(50_000),
+  limit: z.int().min(1).max(50).optional().describe('Runs of each agent. Default: 20.'),
+})
+export type AgentOutcomesFilter = Shape<typeof agentOutcomesFilter>
+
+export const agentOutcomes = named(
+  'AgentOutcomes',
+  z.strictObject({
+    items: z.array(
+      z.strictObject({
+        agent_id: z.string(),
+        runs: z.array(z.strictObject({ id: z.string(), status: z.enum(RUN_STATES), created_at: isoTime })),
+      }),
+    ),
+  }),
+  'The last runs of agents, newest first.',
+)
+export type AgentOutcomes = Shape<typeof agentOutcomes>

@@ -1,4 +1,5 @@
-import type { AgentId, OrgId, ProviderName, SessionKey } from '../../domain/ids.ts'
+import type { AgentId, OrgId, ProviderName, RunId, SessionKey } from '../../domain/ids.ts'
+import type { RunState } from '../../domain/run/run-machine.ts'
 import type { Restrictions } from '../../domain/access/restrictions.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { RetryPolicy } from '../../domain/run/retry-policy.ts'
@@ -140,6 +141,34 @@ export async function loadAgentDays(
            and state in ('success', 'failed', 'timeout', 'cancelled')) ended
        group by grouping sets ((day), ()) order by day`,
       [wanted.orgId, wanted.agentId, toTimestamp(wanted.from)],
+    ),
+  )
+}
+
+const outcomeColumns = columns({
+  agentId: column.text<AgentId>('a.id'),
+  id: column.text<RunId | null>('o.id'),
+  state: column.text<RunState>('o.state'),
+  createdAt: column.instant('o.created_at'),
+})
+
+/** The last runs of some agents, newest first, at most `limit` of each. Reads the end of each agent's part of an index. */
+export async function loadAgentOutcomes(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly ids: readonly AgentId[]; readonly limit: number },
+): Promise<readonly RowOf<typeof outcomeColumns>[]> {
+  return outcomeColumns.read(
+    await connection.query(
+      `select ${outcomeColumns.list}
+         from agent a left join lateral (
+           select r.id, r.created_at, coalesce(r.state,
+                    (select p.state from pending p where p.org_id = r.org_id and p.id = r.id)) as state
+             from (select org_id, id, state, created_at from run
+                    where org_id = $1 and agent_id = a.id order by created_at desc, id desc limit $3) r
+         ) o on true
+        where a.org_id = $1 and a.id = any($2::text[])
+        order by a.id, o.created_at desc, o.id desc`,
+      [wanted.orgId, wanted.ids, wanted.limit],
     ),
   )
 }

@@ -9,16 +9,23 @@ import type { Command } from '../../engine/commands-port.ts'
 import { agentInState, createRun } from '../../engine/commands/runs.ts'
 import type { LiveRuns } from '../../engine/live-port.ts'
 import type { Ports } from '../../engine/ports.ts'
-import { Refusal } from '../../api/refusals.ts'
+import { invalid, Refusal } from '../../api/refusals.ts'
 import type { Caller } from '../access/caller.ts'
 import { refuseCommandExecutor } from '../access/restrictions.ts'
 import { acted, actorOf } from '../audit/entry.ts'
 import { refuseOverDailyLimit } from '../budgets/limits.ts'
 import type { RunDetail } from '../runs/schema.ts'
 import { cancelRunById, getRunDetail } from '../runs/service.ts'
-import type { AgentStats, AgentStatsFilter, AgentTest, AgentTestInput } from './schema.ts'
+import type {
+  AgentOutcomes,
+  AgentOutcomesFilter,
+  AgentStats,
+  AgentStatsFilter,
+  AgentTest,
+  AgentTestInput,
+} from './schema.ts'
 import { getAgent } from './service.ts'
-import { type AgentDay, loadAgentDays } from './store.ts'
+import { type AgentDay, loadAgentDays, loadAgentOutcomes } from './store.ts'
 
 const DEFAULT_TEXT = 'Reply with OK.'
 const DEFAULT_WAIT_SECONDS = 30
@@ -140,3 +147,29 @@ const figuresOf = (day: AgentDay | undefined): AgentStats['total'] => ({
 })
 
 const roundedOrNull = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
+
+const MAX_OUTCOME_AGENTS = 200
+const DEFAULT_OUTCOMES = 20
+
+/** The last runs of some agents. Unknown agents are left out. */
+export async function readAgentOutcomes(
+  { database }: Pick<Ports, 'database'>,
+  { orgId }: Caller,
+  filter: AgentOutcomesFilter,
+): Promise<AgentOutcomes> {
+  const ids = [...new Set(filter.ids.split(',').map((id) => id.trim()))].filter((id) => id !== '')
+  if (ids.length > MAX_OUTCOME_AGENTS)
+    throw invalid([
+      { field: 'ids', value: ids.length, message: 'names too many agents', allowed: `${MAX_OUTCOME_AGENTS}` },
+    ])
+  const rows = await loadAgentOutcomes(database, {
+    ...{ orgId, ids: ids.map((id) => agentId(id)), limit: filter.limit ?? DEFAULT_OUTCOMES },
+  })
+  const runs = new Map<string, AgentOutcomes['items'][number]['runs'][number][]>()
+  for (const { agentId: agent, id, state, createdAt } of rows) {
+    const known = runs.get(agent) ?? []
+    if (id !== null) known.push({ id, status: state, created_at: formatInstant(createdAt) })
+    runs.set(agent, known)
+  }
+  return { items: [...runs].map(([agent, found]) => ({ agent_id: agent, runs: found })) }
+}

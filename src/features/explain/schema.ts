@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { heldDecision, isoTime, why, whyFields } from '../../api/common.ts'
-import { named, type Shape } from '../../api/fields.ts'
+import { named, type Shape, zoneName } from '../../api/fields.ts'
 
 /** Kinds of objects that an explanation can link to. */
 export const LINK_KINDS = [
@@ -28,7 +28,7 @@ export const FINDING_KINDS = [
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
 /** The origin of the time zone in which a time without an offset was read. */
-export const ZONE_SOURCES = ['given', 'schedule', 'org'] as const
+export const ZONE_SOURCES = ['given', 'asked', 'schedule', 'org'] as const
 
 export type ZoneSource = (typeof ZONE_SOURCES)[number]
 
@@ -203,7 +203,10 @@ export const explainQuery = z.strictObject({
       'A run, task, `job_run_id`, schedule, message, attempt, delivery, alert, heartbeat, target, agent or session.',
     ),
   at: word.optional().describe('RFC 3339, or local time without an offset: `2026-11-16T09:00`, `09:00`.'),
-  schedule_id: word.optional().describe('Only this schedule, whose time zone counts.'),
+  timezone: zoneName
+    .optional()
+    .describe('Zone of a local time. Default: that of the named schedule, else that of the org.'),
+  schedule_id: word.optional().describe('Only this schedule.'),
   agent_id: word.optional().describe('Only this agent.'),
   session: word.optional().describe('Only this session.'),
   within_seconds: z

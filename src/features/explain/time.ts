@@ -20,6 +20,7 @@ import {
   viewQuestion,
   type SearchWindow,
   searchWindowOf,
+  type TimeContext,
 } from './surroundings.ts'
 import { createFinding, runLinks, sentenceAbout } from './evidence.ts'
 import { ACTIONS } from './next.ts'
@@ -91,9 +92,7 @@ async function loadTimeSearch(
     await requireOwn({ database }, { orgId, restricted }, { kind: 'schedule', id: named })
   const org = await loadOrg(database, orgId)
   const [one] = named === undefined ? [] : await loadSchedules(database, { orgId, ids: [scheduleId(named)] })
-  const zone = one === undefined ? zoneOrUtc(org?.defaultTimezone ?? 'UTC') : one.timing.zone
-  const context = { now: clock.now(), zone, zoneFrom: one === undefined ? ('org' as const) : ('schedule' as const) }
-  const asked = parseQuestionTime('at', query.at ?? '', context)
+  const asked = parseQuestionTime('at', query.at ?? '', { now: clock.now(), ...zoneOfQuestion(query, one, org) })
   if (!asked.ok) throw invalid(asked.flaws)
   const window = searchWindowOf(asked.value.at, query)
   if (named !== undefined)
@@ -105,6 +104,18 @@ async function loadTimeSearch(
   const rows = query.session === undefined ? found : found.filter((row) => row.sessionKey === query.session)
   const inAll = found.length < MAX_SEARCHED_SCHEDULES && !more ? rows.length : await countSchedules(database, choice)
   return { asked: asked.value, window, query, rows, inAll }
+}
+
+/** The zone of a local time: the one that was named, else that of the schedule, else that of the org. */
+function zoneOfQuestion(
+  { timezone }: ExplainQuery,
+  schedule: ScheduleRow | undefined,
+  org: { readonly defaultTimezone: string } | undefined,
+): Pick<TimeContext, 'zone' | 'zoneFrom'> {
+  if (timezone !== undefined) return { zone: zoneOrUtc(timezone), zoneFrom: 'asked' }
+  return schedule === undefined
+    ? { zone: zoneOrUtc(org?.defaultTimezone ?? 'UTC'), zoneFrom: 'org' }
+    : { zone: schedule.timing.zone, zoneFrom: 'schedule' }
 }
 
 /** Falls back to UTC, so that a zone missing from this server's time zone data does not prevent an answer. */

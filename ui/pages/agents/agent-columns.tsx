@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AgentView } from '../../../src/features/agents/schema.ts'
-import { runPage, statsOf } from '../../api/queries.ts'
+import { outcomesOfAgents } from '../../api/admin-queries.ts'
+import { agentList, statsOf } from '../../api/queries.ts'
 import { Sparkline } from '../../parts/Sparkline.tsx'
 import type { Column } from '../../table/column.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
@@ -13,8 +14,6 @@ import { placeOf } from './executor-fields.ts'
 interface CellProps {
   readonly agent: AgentView
 }
-
-const OUTCOMES = 20
 
 /** The columns of the table of agents. */
 export function useAgentColumns(show: (id: string) => void): readonly Column<AgentView>[] {
@@ -78,6 +77,8 @@ function LimitCell({ agent: { max_concurrent: most, timeout_seconds: timeout } }
 }
 
 function LastCell({ agent }: CellProps): ReactNode {
-  const { data, isPending } = useQuery(runPage({ agent_id: agent.id, limit: OUTCOMES }))
-  return isPending ? <Skeleton height={18} width={120} /> : <Sparkline runs={data?.items ?? []} />
+  const ids = useQuery(agentList).data?.items.map(({ id }) => id) ?? []
+  const { data, isPending } = useQuery(outcomesOfAgents(ids))
+  const runs = data?.items.find(({ agent_id: id }) => id === agent.id)?.runs ?? []
+  return isPending ? <Skeleton height={18} width={120} /> : <Sparkline runs={runs} />
 }
