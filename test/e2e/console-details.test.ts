@@ -86,7 +86,7 @@ describe.skipIf(NO_BROWSER !== null)('the console, in its details', () => {
   it('offers no selection to those who may only look', async () => {
     const key = await world.api.keys.create({ name: 'Look', scopes: ['schedules:read', 'runs:read', 'agents:read'] })
     const { page, signIn, go } = await world.open()
-    await signIn(key.key)
+    await signIn(key.key ?? '')
     await go('/automation/schedules')
     await page.waitForSelector('text=Once a year')
     expect(await page.getByRole('checkbox', { name: /^Select/ }).count()).toBe(0)

@@ -15,9 +15,10 @@ beforeEach(async () => {
   await world.services.db.query('delete from run; delete from pending; delete from alert')
   const body = { name: 'Nightly digest', cron: '0 2 * * *', agent_id: 'writer' }
   schedule = (await world.ask('POST', '/api/v1/schedules', { body })).json<{ id: string }>().id
-  await world.services.db.query(`update schedule set failure_streak = 83, last_error = 'quota exceeded' where id = $1`, [
-    schedule,
-  ])
+  await world.services.db.query(
+    `update schedule set failure_streak = 83, last_error = 'quota exceeded' where id = $1`,
+    [schedule],
+  )
 })
 
 const URL = '/api/v1/alerts'
@@ -70,7 +71,9 @@ describe('acknowledging an alert', () => {
     expect(audit.json<{ items: unknown[] }>().items.at(-1)).toMatchObject({
       ...{ action: 'alert.acknowledge', actor: 'key_member', after: { acknowledged_by: 'key_member' } },
     })
-    expect((await change('alr_1', 'acknowledge', { acknowledged: false })).json()).toMatchObject({ acknowledged_at: null })
+    expect((await change('alr_1', 'acknowledge', { acknowledged: false })).json()).toMatchObject({
+      acknowledged_at: null,
+    })
     expect(await needingAttention()).toEqual(['alr_1'])
   })
 
@@ -125,7 +128,9 @@ describe('retrying the runs behind an alert', () => {
     const first = await change('alr_1', 'retry', undefined)
     const answer = alertRetry.parse(first.json())
     expect([first.statusCode, answer.retried, answer.left, answer.refused]).toEqual([202, 2, 0, null])
-    const retried = await world.services.rows(`select retry_of from run where retry_of is not null order by created_at, id`)
+    const retried = await world.services.rows(
+      `select retry_of from run where retry_of is not null order by created_at, id`,
+    )
     expect(retried).toEqual([{ retry_of: 'run_a' }, { retry_of: 'run_b' }])
     // What was retried is not retried again.
     expect((await change('alr_1', 'retry', undefined)).json()).toMatchObject({ retried: 0, left: 0 })

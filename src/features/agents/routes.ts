@@ -12,10 +12,18 @@ import {
   agentTestInput,
 } from './schema.ts'
 import { id, pageFilter } from '../../api/common.ts'
-import { updateAgent, createAgent, findAgentPage, getAgent, deleteAgent } from './service.ts'
+import {
+  updateAgent,
+  createAgent,
+  findAgentPage,
+  getAgent,
+  deleteAgent,
+  readAgentOutcomes,
+  readAgentStats,
+} from './service.ts'
 import { operation } from '../../operations/handler.ts'
 import { waitUntilSettled } from '../sessions/routes.ts'
-import { readAgentOutcomes, readAgentStats, testAgent } from './trial.ts'
+import { testAgent } from './trial.ts'
 
 const one = z.strictObject({ id })
 

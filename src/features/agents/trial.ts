@@ -1,6 +1,4 @@
-import { fromMicros } from '../../domain/budget/budget.ts'
 import { agentId, type RunId } from '../../domain/ids.ts'
-import { DAY_MS, formatInstant, instant, later } from '../../domain/instant.ts'
 import { MAIN_LANE } from '../../domain/queue/lanes.ts'
 import { because, explainWhy } from '../../domain/reasons.ts'
 import { NO_RETRIES } from '../../domain/run/retry.ts'
@@ -9,23 +7,14 @@ import type { Command } from '../../engine/commands-port.ts'
 import { agentInState, createRun } from '../../engine/commands/runs.ts'
 import type { LiveRuns } from '../../engine/live-port.ts'
 import type { Ports } from '../../engine/ports.ts'
-import { invalid, Refusal } from '../../api/refusals.ts'
+import { Refusal } from '../../api/refusals.ts'
 import type { Caller } from '../access/caller.ts'
 import { refuseCommandExecutor } from '../access/restrictions.ts'
 import { acted, actorOf } from '../audit/entry.ts'
 import { refuseOverDailyLimit } from '../budgets/limits.ts'
 import type { RunDetail } from '../runs/schema.ts'
 import { cancelRunById, getRunDetail } from '../runs/service.ts'
-import type {
-  AgentOutcomes,
-  AgentOutcomesFilter,
-  AgentStats,
-  AgentStatsFilter,
-  AgentTest,
-  AgentTestInput,
-} from './schema.ts'
-import { getAgent } from './service.ts'
-import { type AgentDay, loadAgentDays, loadAgentOutcomes } from './store.ts'
+import type { AgentTest, AgentTestInput } from './schema.ts'
 
 const DEFAULT_TEXT = 'Reply with OK.'
 const DEFAULT_WAIT_SECONDS = 30
@@ -109,67 +98,4 @@ function viewTrial(run: RunDetail): AgentTest {
     duration_ms,
     usage,
   }
-}
-
-const DEFAULT_DAYS = 14
-
-/** How the runs of an agent went, day by day. */
-export async function readAgentStats(
-  ports: Ports,
-  caller: Caller,
-  { id, filter }: { readonly id: string; readonly filter: AgentStatsFilter },
-): Promise<AgentStats> {
-  const { id: known } = await getAgent(ports, caller, id)
-  const { days = DEFAULT_DAYS } = filter
-  const now = ports.clock.now()
-  const from = instant(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS)
-  const rows = await loadAgentDays(ports.database, { orgId: caller.orgId, agentId: agentId(known), from })
-  const byDay = new Map(rows.map((row) => [row.at, row]))
-  return {
-    agent_id: known,
-    from: formatInstant(from),
-    to: formatInstant(now),
-    total: figuresOf(byDay.get(null)),
-    days: Array.from({ length: days }, (_, index) => {
-      const at = later(from, index * DAY_MS)
-      return { at: formatInstant(at), ...figuresOf(byDay.get(at)) }
-    }),
-  }
-}
-
-const figuresOf = (day: AgentDay | undefined): AgentStats['total'] => ({
-  runs: day?.runs ?? 0,
-  success: day?.success ?? 0,
-  duration_p50_ms: roundedOrNull(day?.p50 ?? null),
-  duration_p95_ms: roundedOrNull(day?.p95 ?? null),
-  tokens: day?.tokens ?? 0,
-  cost: fromMicros(day?.costMicros ?? 0),
-})
-
-const roundedOrNull = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
-
-const MAX_OUTCOME_AGENTS = 200
-const DEFAULT_OUTCOMES = 20
-
-/** The last runs of some agents. Unknown agents are left out. */
-export async function readAgentOutcomes(
-  { database }: Pick<Ports, 'database'>,
-  { orgId }: Caller,
-  filter: AgentOutcomesFilter,
-): Promise<AgentOutcomes> {
-  const ids = [...new Set(filter.ids.split(',').map((id) => id.trim()))].filter((id) => id !== '')
-  if (ids.length > MAX_OUTCOME_AGENTS)
-    throw invalid([
-      { field: 'ids', value: ids.length, message: 'names too many agents', allowed: `${MAX_OUTCOME_AGENTS}` },
-    ])
-  const rows = await loadAgentOutcomes(database, {
-    ...{ orgId, ids: ids.map((id) => agentId(id)), limit: filter.limit ?? DEFAULT_OUTCOMES },
-  })
-  const runs = new Map<string, AgentOutcomes['items'][number]['runs'][number][]>()
-  for (const { agentId: agent, id, state, createdAt } of rows) {
-    const known = runs.get(agent) ?? []
-    if (id !== null) known.push({ id, status: state, created_at: formatInstant(createdAt) })
-    runs.set(agent, known)
-  }
-  return { items: [...runs].map(([agent, found]) => ({ agent_id: agent, runs: found })) }
 }

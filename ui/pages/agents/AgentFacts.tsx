@@ -33,7 +33,7 @@ export function AgentFacts({ agent }: { readonly agent: AgentView }): ReactNode 
           {timeout === null ? say('form.default') : spanText(timeout * SECOND_MS, say)}
         </Fact>
         <Fact name={say('agents.provider')}>{provider ?? say('none')}</Fact>
-        <Fact name={say('agents.contextWindow')}>{context === null ? say('none') : number(context)}</Fact>
+        <Fact name={say('agents.contextWindow')}>{context === null ? say('form.default') : number(context)}</Fact>
       </dl>
     </Panel>
   )

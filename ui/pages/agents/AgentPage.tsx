@@ -143,9 +143,7 @@ function RecentRuns({ id }: { readonly id: string }): ReactNode {
             <li key={run.id} className="row">
               <OutcomeMark status={run.status} bare />
               <span className="row-main">
-                <Door to={doors.run(run.id)}>
-                  {run.error_message ?? say(`status.${run.status}`)}
-                </Door>
+                <Door to={doors.run(run.id)}>{run.error_message ?? say(`status.${run.status}`)}</Door>
               </span>
               {run.duration_ms !== null && <span className="quiet">{spanText(run.duration_ms, say)}</span>}
               <span className="quiet">

@@ -40,7 +40,13 @@ export function AgentTest({ agent, close, isNew = false }: AgentTestProps): Reac
   }, [isNew, mutate, text])
   return (
     <Drawer
-      {...{ opened: true, onClose: close, title: say('connect.test', { name: agent.name }), position: 'right', size: 520 }}
+      {...{
+        opened: true,
+        onClose: close,
+        title: say('connect.test', { name: agent.name }),
+        position: 'right',
+        size: 520,
+      }}
       closeButtonProps={{ 'aria-label': say('action.close') }}
     >
       <div className="form">
@@ -78,9 +84,7 @@ function Outcome({ data, agent }: { readonly data: Answer; readonly agent: Agent
     <Alert
       color={ok ? 'green' : 'red'}
       classNames={{ label: 'alert-ink' }}
-      title={
-        ok ? say('connect.answered', { span: ms === null ? '' : spanText(ms, say) }) : say('connect.failed')
-      }
+      title={ok ? say('connect.answered', { span: ms === null ? '' : spanText(ms, say) }) : say('connect.failed')}
     >
       <pre className="connect-answer">{ok ? (answer === '' ? say('connect.empty') : answer) : problem}</pre>
       {agent.executor.kind === 'worker' && !ok && (
@@ -106,7 +110,9 @@ function NextSteps({ agent, run }: NextStepsProps): ReactNode {
       <Button
         variant="light"
         leftSection={<IconMessages {...ICON} />}
-        renderRoot={(props) => <Link {...props} to="/chat/$key" params={{ key: newSessionKey(agent.id, '') }} search={{}} />}
+        renderRoot={(props) => (
+          <Link {...props} to="/chat/$key" params={{ key: newSessionKey(agent.id, '') }} search={{}} />
+        )}
       >
         {say('connect.talk')}
       </Button>

@@ -31,10 +31,7 @@ export function ConnectAgent({ close }: ConnectAgentProps): ReactNode {
   return <PresetForm {...{ preset, close, back: () => setPreset(null), created: setAgent }} />
 }
 
-function ChoosePreset({
-  close,
-  choose,
-}: ConnectAgentProps & { readonly choose: (preset: Preset) => void }): ReactNode {
+function ChoosePreset({ close, choose }: ConnectAgentProps & { readonly choose: (preset: Preset) => void }): ReactNode {
   const say = useSay()
   return (
     <Drawer
