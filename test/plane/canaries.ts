@@ -83,6 +83,7 @@ export const SHOWS_SIGNING_SECRET: OperationId = 'targets.signingSecret'
 const QUERIES: Readonly<Record<string, () => string>> = {
   'schedules.explain': () => '?at=2026-01-15T07:00:00Z',
   'schedules.outcomes': () => '?ids=sch_1',
+  'agents.outcomes': () => '?ids=agt_1',
   // Everything there is has just been made.
   'explain.ask': () => `?at=${new Date().toISOString()}&within_seconds=3600`,
 }

@@ -6,7 +6,7 @@ import type { SeriesPoint, StatsView } from '../../../src/features/stats/schema.
 import { seriesOf } from '../../api/queries.ts'
 import { useTexts } from '../../texts/TextProvider.tsx'
 import { spanText } from '../../time/span.ts'
-import { Bars } from '../../parts/Bars.tsx'
+import { Bars } from '../../parts/figures/Bars.tsx'
 import { ILL, lengthBars, outcomeBars, sumOf, tokenBars, type Words } from './figure-bars.ts'
 
 /** Four numbers about the last day, each with its course hour by hour, and each a door to the runs behind it. */
@@ -59,7 +59,12 @@ function RunsFigure({ stats, points, words }: ShownProps): ReactNode {
 function DurationFigure({ stats, points, words }: ShownProps): ReactNode {
   const { say } = words
   const spread = stats?.runs.duration_ms
-  const note = spread === undefined ? '' : spread === null ? say('overview.noNumber') : say('overview.median', { span: spanText(spread.p50, say) })
+  const note =
+    spread === undefined
+      ? ''
+      : spread === null
+        ? say('overview.noNumber')
+        : say('overview.median', { span: spanText(spread.p50, say) })
   const value = spread === undefined ? undefined : spread === null ? '–' : spanText(spread.p95, say)
   const bars = lengthBars(points, words, { of: (point) => point.duration_p95_ms, color: 'var(--accent)' })
   return <Figure {...{ name: say('overview.p95'), note, value, bars, words }} />
@@ -68,7 +73,12 @@ function DurationFigure({ stats, points, words }: ShownProps): ReactNode {
 function LatenessFigure({ stats, points, words }: ShownProps): ReactNode {
   const { say } = words
   const spread = stats?.runs.lateness_ms
-  const note = spread === undefined ? '' : spread === null ? say('overview.noNumber') : say('overview.median', { span: spanText(spread.p50, say) })
+  const note =
+    spread === undefined
+      ? ''
+      : spread === null
+        ? say('overview.noNumber')
+        : say('overview.median', { span: spanText(spread.p50, say) })
   const value = spread === undefined ? undefined : spread === null ? '–' : spanText(spread.p99, say)
   const bars = lengthBars(points, words, { of: (point) => point.lateness_p99_ms, color: 'var(--late)' })
   return <Figure {...{ name: say('overview.lateness'), note, value, bars, words, trigger: 'schedule' }} />

@@ -91,7 +91,12 @@ function useSteps(stats: StatsView | undefined, isShown: boolean): readonly Step
       ...{ id: 'agent', isDone: hasAgent },
       action: (
         <Permitted permission="agents:write">
-          <LinkButton to="/agents" search={{ agent: 'new' }} text="overview.first.agentGo" variant={variant(!hasAgent)} />
+          <LinkButton
+            to="/agents"
+            search={{ agent: 'new' }}
+            text="overview.first.agentGo"
+            variant={variant(!hasAgent)}
+          />
         </Permitted>
       ),
     },
