@@ -63,6 +63,7 @@ const THINGS: Readonly<Record<string, string>> = {
   'providers.name': 'select name as id from escapement.provider',
   'channels.id': 'select id from escapement.channel',
   'deliveries.id': 'select id from escapement.delivery',
+  'alerts.id': 'select id from escapement.alert',
   'keys.id': 'select id from escapement.api_key',
   'members.id': 'select id from escapement.member',
   'members.org_id': 'select id from escapement.org',
