@@ -110,7 +110,7 @@ export interface NodeCapabilities {
   readonly laneNames: () => ReadonlySet<LaneName>
   /** Estimates how full sessions are, while a connected client provides it; null: never provided. */
   readonly estimate: (() => ((key: SessionKey) => ContextUse | null) | null) | null
-  /** Catch-up runs that the node executes, counted against `catchup_max_active`. Left out: none. */
+  /** Catch-up runs that the node executes or has claimed, counted against `catchup_max_active`. Left out: none. */
   readonly catchups?: () => number
 }
 

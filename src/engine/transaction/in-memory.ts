@@ -35,7 +35,7 @@ export function runTransactionInMemory(
   if (state.budgets !== null || state.reservesChanged) reviewBudgetsInMemory(org)
   if (state.quotas !== null || state.quotasChanged) applyQuotas(org)
   const claims = claim()
-  unblockHeld(org, node, claims)
+  unblockHeld(org, node)
   return claims
 }
 

@@ -21,8 +21,9 @@ import {
   readAgentOutcomes,
   readAgentStats,
 } from './service.ts'
-import { operation } from '../../operations/handler.ts'
-import { waitUntilSettled } from '../sessions/routes.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
+import { operation, readAfterEnd } from '../../operations/handler.ts'
+import { getRun } from '../runs/service.ts'
 import { testAgent } from './trial.ts'
 
 const one = z.strictObject({ id })
@@ -99,7 +100,12 @@ export const agentOperations = {
   }).by((call) =>
     testAgent(call.ports, call.caller, {
       ...{ id: call.params.id, input: call.body, live: call.ctx.live },
-      settled: (run, ms) => waitUntilSettled(call, run, ms),
+      settled: (run, seconds) =>
+        readAfterEnd(call, run, {
+          seconds,
+          read: () => getRun(call.ports, call.caller.orgId, run),
+          hasEnded: ({ status }) => isTerminal(status),
+        }),
     }),
   ),
   'agents.delete': operation({

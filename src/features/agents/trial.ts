@@ -18,14 +18,13 @@ import type { AgentTest, AgentTestInput } from './schema.ts'
 
 const DEFAULT_TEXT = 'Reply with OK.'
 const DEFAULT_WAIT_SECONDS = 30
-const MILLISECONDS = 1_000
 
 interface Trial {
   readonly id: string
   readonly input: AgentTestInput
   readonly live: LiveRuns
   /** Resolves when the run has ended or the time is up. */
-  readonly settled: (id: RunId, ms: number) => Promise<unknown>
+  readonly settled: (id: RunId, seconds: number) => Promise<unknown>
 }
 
 /**
@@ -38,7 +37,7 @@ export async function testAgent(ports: Ports, caller: Caller, { id, input, live,
   const created = await ports.commands.execute(trialCommand(caller, { id, text }))
   // Nothing can execute it: waiting would only delay the answer.
   const isOffline = live.explain(orgId, created)?.reason === 'executor_offline'
-  if (!isOffline) await settled(created, wait * MILLISECONDS)
+  if (!isOffline) await settled(created, wait)
   const run = await getRunDetail(ports, { orgId, id: created }, live)
   if (!isTerminal(run.status)) await cancelUnlessEnded(ports, caller, created)
   return viewTrial(run)
