@@ -114,6 +114,11 @@ export function addAgents(group: Command, cli: CliContext): void {
   })
   addTest(group, cli)
   addAgentStats(group, cli)
+  addAgentOutcomes(group, cli)
+}
+
+/** `agents outcomes`: the last runs of several agents. */
+function addAgentOutcomes(group: Command, cli: CliContext): void {
   const outcomes = filtersOf(agentOutcomesFilter, { ids: null, limit: '--last <n>' })
   addList<AgentOutcomes['items'][number]>(
     cli,

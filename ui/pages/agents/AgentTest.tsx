@@ -61,10 +61,10 @@ export function AgentTest({ agent, close, isNew = false }: AgentTestProps): Reac
           {say(data === undefined && error === null ? 'connect.run' : 'connect.again')}
         </Button>
         <div aria-live="polite">
-          {error !== null && !isPending && <Alert color="red">{messageOf(error, say)}</Alert>}
-          {data !== undefined && !isPending && <Outcome {...{ data, agent }} />}
+          {error !== null && <Alert color="red">{messageOf(error, say)}</Alert>}
+          {data !== undefined && <Outcome {...{ data, agent }} />}
         </div>
-        {data?.ok === true && !isPending && <NextSteps {...{ agent, run: data.run_id, close }} />}
+        {data?.ok === true && <NextSteps {...{ agent, run: data.run_id, close }} />}
         <div className="form-actions">
           <Button variant="default" onClick={close}>
             {say('action.close')}
@@ -90,7 +90,7 @@ function Outcome({ data, agent }: { readonly data: Answer; readonly agent: Agent
       {agent.executor.kind === 'worker' && !ok && (
         <>
           <p className="connect-note">{say('connect.workerHow')}</p>
-          <Code block>{`escapement worker --agent ${agent.id} ./my-agent`}</Code>
+          <Code block>{say('connect.workerCommand', { id: agent.id })}</Code>
         </>
       )}
       <Door to={doors.run(run)}>{say('connect.openRun')}</Door>

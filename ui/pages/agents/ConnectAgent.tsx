@@ -91,7 +91,7 @@ function useCreateAgent(): (body: Body, preset: Preset['executor']) => Promise<A
   const stored = useRef(new Map<string, string>())
   return async (body, preset) => {
     const given = { ...(body['executor'] as Body | undefined), kind: preset.kind } as AgentInput['executor']
-    const name = String(body['name'] ?? '')
+    const name = typeof body['name'] === 'string' ? body['name'] : ''
     const id = (body['id'] as string | undefined) ?? idFor(name, agents)
     const typed = typedKeyOf(given)
     let executor = given
@@ -124,7 +124,7 @@ export function AllowAddress({ error, again }: AllowAddressProps): ReactNode {
     mutationFn: async (host: string) => {
       const { values } = await api.config.get()
       const known = values['outbound.allow_hosts']?.value
-      await api.config.update({ outbound: { allow_hosts: [...(Array.isArray(known) ? known : []), host] } })
+      await api.config.update({ outbound: { allow_hosts: [...(Array.isArray(known) ? known.map(String) : []), host] } })
     },
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['config'] })
