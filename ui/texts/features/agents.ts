@@ -43,7 +43,8 @@ export const agentTexts = area({
     'connect.command': 'A program on this machine, if the operator allows it.',
     'connect.echo': 'Returns what it gets, for trying things out.',
     'connect.local': '{address} is an address on this machine or in a private network',
-    'connect.localText': 'Agents of every org of this deployment can then call it. You can take it back under Settings.',
+    'connect.localText':
+      'Agents of every org of this deployment can then call it. You can take it back under Settings.',
     'connect.allow': 'Allow {address} and continue',
     'connect.askOperator': 'Ask the operator of the deployment to allow it.',
     'connect.test': 'Test {name}',
