@@ -90,7 +90,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   Operations: [
     entry('stats', 'show run outcomes and queues', () => import('../features/stats/cli.ts')),
     entry('deliveries', 'list and retry deliveries', () => import('../features/deliveries/cli.ts')),
-    entry('alerts', 'list alerts', () => import('../features/deliveries/cli.ts')),
+    entry('alerts', 'list, acknowledge and snooze alerts', () => import('../features/deliveries/cli.ts')),
     entry('events', 'follow events', () => import('../features/events/cli.ts')),
     entry('lanes', 'list and resize lanes', () => import('../features/lanes/cli.ts')),
     entry('nodes', 'list server nodes', () => import('../features/lanes/cli.ts')),

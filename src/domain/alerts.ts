@@ -1,4 +1,4 @@
-import { formatInstant, later, SECOND_MS, type Instant } from './instant.ts'
+import { formatInstant, later, MINUTE_MS, SECOND_MS, type Instant } from './instant.ts'
 import { because, type Why } from './reasons.ts'
 
 /** Alerts about a schedule. */
@@ -16,6 +16,7 @@ export const ALERT_KINDS = [
   'engine_stalled',
   'delivery_disabled',
   'heartbeat_failing',
+  'runs_unserved',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
@@ -146,4 +147,25 @@ export function decideHeartbeatAlert(facts: {
   return streak >= MAX_FAILING_HEARTBEATS
     ? { kind: 'raise', why: because('heartbeat_failing', rule, { agent, streak, problem }) }
     : { kind: 'none' }
+}
+
+/** How long runs may wait for a node or worker that can execute them before an alert is raised. */
+export const MAX_UNSERVED_MS = 5 * MINUTE_MS
+
+/** Decides about the alert for runs of an agent that no connected node or worker can execute. */
+export function decideUnservedAlert(facts: {
+  readonly agent: string
+  /** The number of waiting runs that nothing can execute. */
+  readonly waiting: number
+  /** Since when the first of them waits; null: none does. */
+  readonly since: Instant | null
+  readonly now: Instant
+  readonly raised: boolean
+}): AlertDecision {
+  const { agent, waiting, since, now, raised } = facts
+  const rule = 'alerts.runs_unserved'
+  if (since === null) return raised ? { kind: 'clear', why: because('runs_served', rule, { agent }) } : { kind: 'none' }
+  if (raised || now - since < MAX_UNSERVED_MS) return { kind: 'none' }
+  const evidence = { agent, waiting, since: formatInstant(since) }
+  return { kind: 'raise', why: because('runs_unserved', rule, evidence) }
 }

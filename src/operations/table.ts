@@ -6,15 +6,14 @@ import { budgetOperations } from '../features/budgets/routes.ts'
 import { callbackOperations, runOperations } from '../features/runs/routes.ts'
 import { channelOperations } from '../features/channels/routes.ts'
 import { configOperations } from '../features/config/routes.ts'
-import { deliveryOperations } from '../features/deliveries/routes.ts'
+import { alertOperations, deliveryOperations } from '../features/deliveries/routes.ts'
 import { eventOperations } from '../features/events/routes.ts'
 import { explainOperations } from '../features/explain/routes.ts'
 import { heartbeatOperations } from '../features/heartbeats/routes.ts'
 import { importOperations } from '../features/import/routes.ts'
 import { keyOperations, memberOperations, orgOperations, signInOperations } from '../features/access/routes.ts'
-import { laneOperations } from '../features/lanes/routes.ts'
+import { laneOperations, nodeOperations } from '../features/lanes/routes.ts'
 import { metricsOperations, statsOperations } from '../features/stats/routes.ts'
-import { nodeOperations } from '../features/nodes/routes.ts'
 import type { OperationTable } from './handler.ts'
 import { probeOperations } from '../features/probes/routes.ts'
 import { providerOperations } from '../features/providers/routes.ts'
@@ -45,6 +44,7 @@ export const OPERATIONS = {
   ...channelOperations,
   ...secretOperations,
   ...deliveryOperations,
+  ...alertOperations,
   ...laneOperations,
   ...nodeOperations,
   ...statsOperations,

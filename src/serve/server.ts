@@ -1,20 +1,27 @@
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { Worker } from 'node:worker_threads'
 import { Refusal } from '../api/refusals.ts'
 import { type App, openApp } from '../app.ts'
+import { OPERATOR_ORG } from '../domain/access/access.ts'
+import { stallPeriodMs } from '../domain/alerts.ts'
 import { agentId } from '../domain/ids.ts'
 import { formatInstant } from '../domain/instant.ts'
+import type { Log } from '../engine/loops/health.ts'
+import { publishStall } from '../engine/loops/stall.ts'
 import { resetSessions } from '../engine/node.ts'
 import { handleNewOrg, applyLaneSettings } from '../engine/org-limits.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { ExecutorHost } from '../executors/host.ts'
 import { inProcess } from '../executors/in-process/execute.ts'
 import { loadStoredSettings, recordReload } from '../features/config/service.ts'
+import type { EngineStall } from '../features/nodes/service.ts'
 import { type EngineSettings, settingsOf } from '../features/config/settings.ts'
 import { addExecutors } from '../library/executors.ts'
 import { createWaiters, type Waiters } from '../library/running.ts'
 import { stopApp, type Stopping } from '../library/stop.ts'
 import type { ConfigChange } from '../platform/config/reload.ts'
+import { threadModule } from '../platform/package-root.ts'
 import { DatabaseError } from '../platform/db/database-error.ts'
 import { makeDirectory } from '../platform/db/make-directory.ts'
 import { createTransactionLog, type TransactionLog } from '../platform/log/transaction-log.ts'
@@ -24,7 +31,7 @@ import { prepareAgents, prepareOwnerKey, prepareSignIn } from './first-start.ts'
 import type { HttpEndpoint, openEndpoint as OpenDoor } from './listen.ts'
 import { recordServer, type RunningServer } from './paths.ts'
 import { createReloading, type Reloading } from './reload.ts'
-import { startWatchdog } from './watchdog.ts'
+import type { WatchdogStart } from './watchdog-thread.ts'
 import { type NodeMetrics, createNodeMetrics } from '../server/metrics/metrics.ts'
 
 /** The configured commands and browser tabs of the executors. */
@@ -295,5 +302,50 @@ function createStop(
     transactionLog.flush()
     if (!isStopLogged) log({ level: 'info', message: 'Escapement has stopped', facts: {} })
     isStopLogged = true
+  }
+}
+
+/** A thread that detects when the main thread is blocked. */
+interface Watchdog {
+  readonly stop: () => Promise<void>
+}
+
+const NO_WATCHDOG: Watchdog = { stop: () => Promise.resolve() }
+
+/**
+ * Starts a thread that raises an alert when the main thread is blocked, because a single node has no other node to notice.
+ * The node itself clears the alert when it scans again.
+ */
+function startWatchdog({ app, log }: { readonly app: App; readonly log: Log }): Watchdog {
+  const { parts, databaseLocation: database } = app
+  const thread = threadModule('serve/watchdog-thread')
+  if (thread === null) return NO_WATCHDOG
+  const shared = new BigInt64Array(new SharedArrayBuffer(8))
+  let knownId = parts.id()
+  const heartbeat = (): void => {
+    // A node that was declared lost continues under a new id.
+    if (knownId !== parts.id()) worker.postMessage((knownId = parts.id()))
+    Atomics.store(shared, 0, parts.state.draining ? 0n : process.hrtime.bigint())
+  }
+  const { schedules, alerts } = parts.ctx.settings()
+  const periodMs = stallPeriodMs(schedules.pollMs)
+  const start: WatchdogStart = { shared, database, nodeId: knownId, periodMs, stallPeriods: alerts.stallPeriods }
+  const worker = new Worker(thread, { workerData: start })
+  heartbeat()
+  worker.unref()
+  const heartbeatTimer = setInterval(heartbeat, Math.floor(periodMs / 2))
+  heartbeatTimer.unref()
+  worker.on('message', (stall: EngineStall) => {
+    log({ level: 'error', message: 'The main thread was blocked', facts: { node: stall.nodeId, alert: stall.id } })
+    publishStall(parts, OPERATOR_ORG, stall)
+  })
+  worker.on('error', (error: unknown) => {
+    log({ level: 'warn', message: 'The watchdog thread has failed', facts: { error: String(error) } })
+  })
+  return {
+    stop: async () => {
+      clearInterval(heartbeatTimer)
+      await worker.terminate()
+    },
   }
 }

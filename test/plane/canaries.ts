@@ -63,6 +63,7 @@ const THINGS: Readonly<Record<string, string>> = {
   'providers.name': 'select name as id from escapement.provider',
   'channels.id': 'select id from escapement.channel',
   'deliveries.id': 'select id from escapement.delivery',
+  'alerts.id': 'select id from escapement.alert',
   'keys.id': 'select id from escapement.api_key',
   'members.id': 'select id from escapement.member',
   'members.org_id': 'select id from escapement.org',
@@ -83,6 +84,7 @@ export const SHOWS_SIGNING_SECRET: OperationId = 'targets.signingSecret'
 const QUERIES: Readonly<Record<string, () => string>> = {
   'schedules.explain': () => '?at=2026-01-15T07:00:00Z',
   'schedules.outcomes': () => '?ids=sch_1',
+  'agents.outcomes': () => '?ids=agt_1',
   // Everything there is has just been made.
   'explain.ask': () => `?at=${new Date().toISOString()}&within_seconds=3600`,
 }

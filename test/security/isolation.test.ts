@@ -42,6 +42,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   'explain.ask': '?at=2026-01-01T00:00:00Z',
   'schedules.explain': '?at=2026-01-01T00:00:00Z',
   'schedules.outcomes': '?ids=sch_1',
+  'agents.outcomes': '?ids=agt_1',
 }
 
 const ASKED = ALL_OPERATIONS.filter(([, spec]) => !isStream(spec))

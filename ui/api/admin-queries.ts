@@ -9,6 +9,8 @@ import { PAGE_SIZE } from './queries.ts'
 // What only the pages of the operation read; remembered as everything is, under `[group, operation, …arguments]`.
 
 const MOST = 200
+/** What a page shows of each thing beside its own. */
+const FEW = 6
 /** What no event tells about is asked again after this. */
 const POLL_MS = 5_000
 /** What runs down while one looks is asked again after this. */
@@ -131,6 +133,28 @@ export const agentOf = (id: string) =>
   queryOptions({
     queryKey: ['agents', 'get', id],
     queryFn: ({ signal }) => api.agents.get(id, { signal }),
+  })
+
+/** How the last runs of agents went: one request for all of them. */
+export const outcomesOfAgents = (ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ['runs', 'list', 'agents', ids],
+    queryFn: ({ signal }) => api.agents.outcomes({ ids: ids.join(',') }, { signal }),
+    enabled: ids.length > 0,
+  })
+
+/** How the runs of an agent went, day by day. */
+export const agentStatsOf = (id: string) =>
+  queryOptions({
+    queryKey: ['stats', 'agent', id],
+    queryFn: ({ signal }) => api.agents.stats(id, {}, { signal }),
+  })
+
+/** The newest sessions with an agent. */
+export const sessionsOfAgent = (id: string) =>
+  queryOptions({
+    queryKey: ['sessions', 'list', 'agent', id],
+    queryFn: ({ signal }) => api.sessions.list({ agent_id: id, limit: FEW }, { signal }),
   })
 
 /** The heartbeat of an agent. */

@@ -1,4 +1,4 @@
-import type { QueryClient } from '@tanstack/react-query'
+import type { Query, QueryClient } from '@tanstack/react-query'
 import { createClient } from '../../src/client/client.ts'
 import { EscapementError } from '../../src/client/errors.ts'
 import type { EventView } from '../../src/features/events/schema.ts'
@@ -86,6 +86,8 @@ function createInvalidator(queryClient: QueryClient): {
   readonly stop: () => void
 } {
   const waiting = new Map<string, Touched>()
+  const calmed = new Map<string, Touched>()
+  let calmTimer: ReturnType<typeof setTimeout> | null = null
   let timer: ReturnType<typeof setTimeout> | null = null
   let everything = false
   let flushedAt = -Infinity
@@ -93,9 +95,30 @@ function createInvalidator(queryClient: QueryClient): {
     timer = null
     flushedAt = performance.now()
     if (everything) void queryClient.invalidateQueries()
-    else for (const queryKey of waiting.values()) void queryClient.invalidateQueries({ queryKey })
+    else flushTouched([...waiting.values()])
     everything = false
     waiting.clear()
+  }
+  /** Reads again what was touched. What is calm and was read a moment ago is only marked as old, and read later. */
+  const flushTouched = (touched: readonly Touched[]): void => {
+    const now = Date.now()
+    const leftOf = (query: Query): number => (query.meta?.calmMs ?? 0) - (now - query.state.dataUpdatedAt)
+    let wait = Infinity
+    for (const queryKey of touched) {
+      const isHeld = (query: Query): boolean => leftOf(query) > 0
+      void queryClient.invalidateQueries({ queryKey, predicate: (query) => !isHeld(query) })
+      void queryClient.invalidateQueries({ queryKey, predicate: isHeld, refetchType: 'none' })
+      const held = queryClient.getQueryCache().findAll({ queryKey, type: 'active', predicate: isHeld })
+      if (held.length > 0) calmed.set(queryKey.join(' '), queryKey)
+      wait = Math.min(wait, ...held.map(leftOf))
+    }
+    if (calmed.size === 0) return
+    calmTimer ??= setTimeout(() => {
+      calmTimer = null
+      const again = [...calmed.values()]
+      calmed.clear()
+      flushTouched(again)
+    }, wait)
   }
   const soon = (): void => {
     timer ??= setTimeout(flush, Math.max(COLLECT_MS, flushedAt + APART_MS - performance.now()))
@@ -111,6 +134,7 @@ function createInvalidator(queryClient: QueryClient): {
     },
     stop: () => {
       if (timer !== null) clearTimeout(timer)
+      if (calmTimer !== null) clearTimeout(calmTimer)
     },
   }
 }

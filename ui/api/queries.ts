@@ -5,6 +5,11 @@ import type { SeriesFilter, StatsFilter, TimelineFilter } from '../../src/featur
 import { api } from './client.ts'
 import { readOutcomes } from './outcomes.ts'
 
+/** How often what sums up many runs is read again while runs come and go. */
+const CALM = { meta: { calmMs: 20_000 } } as const
+/** The same of what is counted now. */
+const BRISK = { meta: { calmMs: 5_000 } } as const
+
 // What is read is remembered under `[group, operation, …arguments]`; api/touched.ts says which events make it old.
 
 /** How much of a list comes at once. */
@@ -30,6 +35,7 @@ export const schedulePage = (filter: ScheduleFilter) =>
     queryKey: ['schedules', 'list', 'page', filter],
     queryFn: ({ signal }) => api.schedules.list(filter, { signal }),
     placeholderData: keepPreviousData,
+    ...CALM,
   })
 
 /** One schedule. */
@@ -58,6 +64,7 @@ export const runPage = (filter: Omit<RunFilter, 'status'> & { readonly status?: 
 export const statsOf = (filter: StatsFilter = {}) =>
   queryOptions({
     queryKey: ['stats', 'get', filter],
+    ...BRISK,
     queryFn: ({ signal }) => api.stats.get(filter, { signal }),
     placeholderData: keepPreviousData,
   })
@@ -66,6 +73,7 @@ export const statsOf = (filter: StatsFilter = {}) =>
 export const seriesOf = (filter: SeriesFilter = {}) =>
   queryOptions({
     queryKey: ['stats', 'series', filter],
+    ...CALM,
     queryFn: ({ signal }) => api.stats.series(filter, { signal }),
     placeholderData: keepPreviousData,
   })
@@ -100,7 +108,7 @@ export const agentList = queryOptions({
 /** Alerts that are open. */
 export const openAlerts = queryOptions({
   queryKey: ['alerts', 'list', { status: 'open' }],
-  queryFn: ({ signal }) => api.alerts.list({ status: 'open', limit: 20 }, { signal }),
+  queryFn: ({ signal }) => api.alerts.list({ status: 'open', limit: 200 }, { signal }),
 })
 
 const TIMING = [

@@ -2,6 +2,15 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { EscapementError } from '../../src/client/errors.ts'
 import { isSignedOut } from './refusal.ts'
 
+declare module '@tanstack/react-query' {
+  interface Register {
+    queryMeta: {
+      /** Events make it old, but it is read again at most this often: figures over hours need no more. */
+      readonly calmMs?: number
+    }
+  }
+}
+
 const MOST_TRIES = 2
 
 let signedOut: () => void = () => undefined

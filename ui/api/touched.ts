@@ -46,6 +46,7 @@ export function touchedBy({ kind, subject }: Pick<EventView, 'kind' | 'subject'>
       return [['config'], ['lanes']]
     case 'alert.raised':
     case 'alert.cleared':
+    case 'alert.changed':
       return [['alerts'], ['targets']]
   }
 }

@@ -39,6 +39,9 @@ export interface PlaceGroup {
   readonly places: readonly Place[]
 }
 
+/** The page of incidents, whose number the menu shows. */
+export const ALERTS = '/operations/alerts'
+
 /** The menu, in its order. A page is a line here and a route in app/routes.ts. */
 export const NAVIGATION: readonly PlaceGroup[] = [
   {
@@ -90,7 +93,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
     heading: 'nav.operations',
     places: [
       { path: '/operations/deliveries', label: 'nav.deliveries', icon: IconSend, permission: 'runs:read', key: 'd' },
-      { path: '/operations/alerts', label: 'nav.alerts', icon: IconBellRinging, permission: 'runs:read', key: 'l' },
+      { path: ALERTS, label: 'nav.alerts', icon: IconBellRinging, permission: 'runs:read', key: 'l' },
       { path: '/operations/audit', label: 'nav.audit', icon: IconHistory, permission: 'audit:read', key: 'u' },
       { path: '/operations/nodes', label: 'nav.nodes', icon: IconServer2, permission: 'admin:*', key: 'n' },
     ],

@@ -6,7 +6,7 @@ import { meQuery } from '../api/session.ts'
 import { NotFound } from '../shell/NotFound.tsx'
 import { PageCrash } from '../shell/PageCrash.tsx'
 import { Shell } from '../shell/Shell.tsx'
-import { readAgentSearch } from '../pages/agents/agent-search.ts'
+import { readAgentOneSearch, readAgentSearch } from '../pages/agents/agent-search.ts'
 import { readAsCodeSearch } from '../pages/as-code/as-code-search.ts'
 import { readHeartbeatSearch } from '../pages/heartbeats/heartbeat-search.ts'
 import { readAlertSearch } from '../pages/alerts/alert-search.ts'
@@ -147,6 +147,13 @@ const agents = createRoute({
   component: lazyRouteComponent(() => import('../pages/agents/AgentsPage.tsx'), 'AgentsPage'),
 })
 
+const agentOne = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents/$id',
+  validateSearch: readAgentOneSearch,
+  component: lazyRouteComponent(() => import('../pages/agents/AgentPage.tsx'), 'AgentPage'),
+})
+
 const heartbeats = createRoute({
   getParentRoute: () => shell,
   path: '/agents/heartbeats',
@@ -204,6 +211,9 @@ const settingsSection = createRoute({
   component: lazyRouteComponent(() => import('../pages/settings/SettingsPage.tsx'), 'SettingsPage'),
 })
 
+/** An address that leads nowhere, in the frame of the console. */
+const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound })
+
 /** Every address of the console. A page is a route here, loaded when it is first visited, and a line in navigation.ts. */
 export const routeTree = root.addChildren([
   signIn,
@@ -221,6 +231,7 @@ export const routeTree = root.addChildren([
     simulate,
     asCode,
     agents,
+    agentOne,
     heartbeats,
     operations,
     deliveries,
@@ -229,5 +240,6 @@ export const routeTree = root.addChildren([
     nodes,
     settings,
     settingsSection,
+    nowhere,
   ]),
 ])

@@ -17,12 +17,14 @@ import { formOfDraft } from './form/draft-form.ts'
 import { formOf, formOfCopy } from './form/form-of.ts'
 import { EMPTY, type ScheduleForm } from './form/form.ts'
 import { useCloseEditor } from './hooks/use-editor.ts'
+import { useReturnFocus } from '../forms/use-return-focus.ts'
 import './editor.css'
 
 /** Where a schedule is made or changed, above whatever page one is on. */
 export function EditorDrawer({ search }: { readonly search: EditorSearch }): ReactNode {
   const say = useSay()
   const close = useCloseEditor()
+  useReturnFocus()
   const { id, schedule, start, proposal, error, retry } = useBeginning(search)
   const saved = useSaved(id === undefined)
   return (

@@ -38,6 +38,8 @@ export interface FieldSpec {
   readonly isRequired?: boolean
   /** Shown, and not to be changed: an id that stands in other places. */
   readonly isFixed?: boolean
+  /** Shown only under “More settings”. */
+  readonly isFolded?: boolean
   /** What is sent when it is empty: nothing (the usual), or null, which brings back the default. */
   readonly whenEmpty?: 'null'
 }

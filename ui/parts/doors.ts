@@ -4,6 +4,7 @@ import { useRouter } from '@tanstack/react-router'
 export interface Doors {
   readonly schedule: (id: string) => string | undefined
   readonly run: (id: string) => string | undefined
+  readonly agent: (id: string) => string | undefined
   /** Where one talks: the key of a session. */
   readonly session: (key: string) => string | undefined
 }
@@ -16,6 +17,7 @@ export function useDoors(): Doors {
   return {
     schedule: (id) => door('/automation/schedules', id),
     run: (id) => door('/automation/runs', id),
+    agent: (id) => door('/agents', id),
     session: (key) => door('/chat', key, 'key'),
   }
 }

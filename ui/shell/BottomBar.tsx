@@ -2,7 +2,9 @@ import { Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { ALERTS } from '../app/navigation.ts'
 import { useSay } from '../texts/TextProvider.tsx'
+import { AlertBadge } from './AlertBadge.tsx'
 import { usePlaces } from './use-places.ts'
 
 /** The menu of small windows: the main pages, and the rest behind one button. */
@@ -26,12 +28,14 @@ export function BottomBar(): ReactNode {
             <button type="button" className="bottom-link">
               <IconDots size={20} aria-hidden />
               {say('nav.more')}
+              {rest.some(({ path }) => path === ALERTS) && <AlertBadge />}
             </button>
           </Menu.Target>
           <Menu.Dropdown>
             {rest.map(({ path, icon: Icon, label }) => (
               <Menu.Item key={path} component={Link} to={path} leftSection={<Icon size={16} aria-hidden />}>
                 {say(label)}
+                {path === ALERTS && <AlertBadge />}
               </Menu.Item>
             ))}
           </Menu.Dropdown>

@@ -1,13 +1,24 @@
 import { Modal, TextInput, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconBolt, IconCalendarTime, IconHelpCircle, IconKeyboard, IconSearch, IconSunMoon } from '@tabler/icons-react'
+import {
+  IconBolt,
+  IconCalendarTime,
+  IconHelpCircle,
+  IconKeyboard,
+  IconListDetails,
+  IconPlus,
+  IconRobot,
+  IconSearch,
+  IconSunMoon,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { ScheduleView } from '../../src/features/schedules/schema.ts'
-import { schedulePage } from '../api/queries.ts'
+import { agentList, schedulePage } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { useRunNow } from '../api/run-now.ts'
+import { useOpenEditor } from '../editor/hooks/use-editor.ts'
 import type { PlainKey } from '../texts/fill.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { usePlaces } from './use-places.ts'
@@ -132,7 +143,66 @@ function useChoices(query: string, openHelp: () => void): readonly Choice[] {
       ...{ label: say('shortcuts.title'), act: openHelp },
     },
   ]
-  return [...pages.filter(fits), ...schedules, ...commands.filter(fits), ...useWhyChoice(query)]
+  const found = [...useRunChoice(query), ...schedules, ...useAgentChoices(query)]
+  return [
+    ...pages.filter(fits),
+    ...found,
+    ...useNewChoices().filter(fits),
+    ...commands.filter(fits),
+    ...useWhyChoice(query),
+  ]
+}
+
+/** What can be created from anywhere. */
+function useNewChoices(): readonly Choice[] {
+  const say = useSay()
+  const navigate = useNavigate()
+  const openEditor = useOpenEditor()
+  const icon = <IconPlus {...ICON} />
+  const choices: readonly (Choice & { readonly isAllowed: boolean })[] = [
+    {
+      ...{ id: 'new-schedule', group: 'palette.commands', label: say('palette.newSchedule'), icon },
+      ...{ isAllowed: useMay('schedules:write'), act: () => openEditor({ edit: 'new' }) },
+    },
+    {
+      ...{ id: 'new-agent', group: 'palette.commands', label: say('palette.newAgent'), icon },
+      ...{ isAllowed: useMay('agents:write'), act: () => void navigate({ to: '/agents', search: { agent: 'new' } }) },
+    },
+    {
+      ...{ id: 'new-talk', group: 'palette.commands', label: say('palette.newConversation'), icon },
+      ...{ isAllowed: useMay('sessions:write'), act: () => void navigate({ to: '/chat', search: { begin: true } }) },
+    },
+  ]
+  return choices.filter(({ isAllowed }) => isAllowed)
+}
+
+/** The id of a run opens the run. */
+function useRunChoice(query: string): readonly Choice[] {
+  const navigate = useNavigate()
+  const id = query.trim()
+  if (!useMay('runs:read') || !/^(?:run|task)_\w+$/.test(id)) return []
+  return [
+    {
+      ...{ id: 'run', group: 'palette.runs', label: id, icon: <IconListDetails {...ICON} /> },
+      act: () => void navigate({ to: '/automation/runs/$id', params: { id }, search: {} }),
+    },
+  ]
+}
+
+/** Agents by name or id. */
+function useAgentChoices(query: string): readonly Choice[] {
+  const navigate = useNavigate()
+  const wanted = query.trim().toLowerCase()
+  const mayRead = useMay('agents:read')
+  const { data } = useQuery({ ...agentList, enabled: mayRead && wanted !== '' })
+  if (wanted === '' || data === undefined) return []
+  return data.items
+    .filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(wanted))
+    .slice(0, MOST_FOUND)
+    .map(({ id, name }) => ({
+      ...{ id: `agent-${id}`, group: 'palette.agents', label: name, icon: <IconRobot {...ICON} /> },
+      act: () => void navigate({ to: '/agents/$id', params: { id }, search: {} }),
+    }))
 }
 
 /** What looks like an id or a time can be asked about. */

@@ -2,8 +2,9 @@ import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Place } from '../app/navigation.ts'
+import { ALERTS, type Place } from '../app/navigation.ts'
 import { useSay } from '../texts/TextProvider.tsx'
+import { AlertBadge } from './AlertBadge.tsx'
 import { Brand } from './Brand.tsx'
 import { usePlaces } from './use-places.ts'
 
@@ -51,6 +52,7 @@ function RailLink({ place, isNarrow }: { readonly place: Place; readonly isNarro
       >
         <place.icon size={18} stroke={1.7} aria-hidden />
         <span className="rail-label">{label}</span>
+        {place.path === ALERTS && <AlertBadge />}
       </Link>
     </Tooltip>
   )

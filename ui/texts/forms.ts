@@ -4,6 +4,7 @@ import { area } from './area.ts'
 export const formTexts = area({
   en: {
     'form.save': 'Save',
+    'form.more': 'More settings ({count})',
     'form.missing': 'Required',
     'form.noNumber': 'Not a number',
     'form.noJson': 'Not valid JSON',
@@ -21,6 +22,7 @@ export const formTexts = area({
   },
   zh: {
     'form.save': '保存',
+    'form.more': '更多设置（{count}）',
     'form.missing': '必填',
     'form.noNumber': '不是数字',
     'form.noJson': '不是有效的 JSON',

@@ -1085,6 +1085,7 @@ class Sessions:
         self,
         *,
         isolated: bool | None = None,
+        agent_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -1098,6 +1099,7 @@ class Sessions:
             "/api/v1/sessions",
             query={
                 "isolated": isolated,
+                "agent_id": agent_id,
                 "limit": limit,
                 "cursor": cursor,
             },
@@ -1355,6 +1357,70 @@ class Agents:
             path_values={"id": id},
             body=body,
             if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    def outcomes(
+        self,
+        *,
+        ids: str,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> t.AgentOutcomes:
+        """Get the recent outcomes of many agents.
+
+        Operation `agents.outcomes`: `GET /api/v1/agent-outcomes`.
+        """
+        answer: t.AgentOutcomes = self._connection.call(
+            "GET",
+            "/api/v1/agent-outcomes",
+            query={
+                "ids": ids,
+                "limit": limit,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def stats(
+        self,
+        id: str,
+        *,
+        days: int | None = None,
+        timeout: float | None = None,
+    ) -> t.AgentStats:
+        """Get runs, durations, tokens and cost of an agent per day.
+
+        Operation `agents.stats`: `GET /api/v1/agents/:id/stats`.
+        """
+        answer: t.AgentStats = self._connection.call(
+            "GET",
+            "/api/v1/agents/:id/stats",
+            path_values={"id": id},
+            query={
+                "days": days,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def test(
+        self,
+        id: str,
+        body: t.AgentTestInput | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> t.AgentTest:
+        """Test an agent.
+
+        Operation `agents.test`: `POST /api/v1/agents/:id/test`.
+        """
+        answer: t.AgentTest = self._connection.call(
+            "POST",
+            "/api/v1/agents/:id/test",
+            path_values={"id": id},
+            body=body,
             timeout=timeout,
         )
         return answer
@@ -2409,7 +2475,8 @@ class Alerts:
         self,
         *,
         status: Literal["open", "cleared"] | None = None,
-        kind: Literal["failures_in_a_row", "occurrence_missed", "late", "budget_low", "budget_used_up", "budget_no_room", "engine_stalled", "delivery_disabled", "heartbeat_failing"] | None = None,
+        attention: bool | None = None,
+        kind: Literal["failures_in_a_row", "occurrence_missed", "late", "budget_low", "budget_used_up", "budget_no_room", "engine_stalled", "delivery_disabled", "heartbeat_failing", "runs_unserved"] | None = None,
         subject_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2424,11 +2491,88 @@ class Alerts:
             "/api/v1/alerts",
             query={
                 "status": status,
+                "attention": attention,
                 "kind": kind,
                 "subject_id": subject_id,
                 "limit": limit,
                 "cursor": cursor,
             },
+            timeout=timeout,
+        )
+        return answer
+
+    def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> t.Alert:
+        """Get an alert.
+
+        Operation `alerts.get`: `GET /api/v1/alerts/:id`.
+        """
+        answer: t.Alert = self._connection.call(
+            "GET",
+            "/api/v1/alerts/:id",
+            path_values={"id": id},
+            timeout=timeout,
+        )
+        return answer
+
+    def acknowledge(
+        self,
+        id: str,
+        body: t.AlertAcknowledgement | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> t.Alert:
+        """Acknowledge an alert.
+
+        Operation `alerts.acknowledge`: `POST /api/v1/alerts/:id/acknowledge`.
+        """
+        answer: t.Alert = self._connection.call(
+            "POST",
+            "/api/v1/alerts/:id/acknowledge",
+            path_values={"id": id},
+            body=body,
+            timeout=timeout,
+        )
+        return answer
+
+    def snooze(
+        self,
+        id: str,
+        body: t.AlertSnooze,
+        *,
+        timeout: float | None = None,
+    ) -> t.Alert:
+        """Snooze an alert until a time.
+
+        Operation `alerts.snooze`: `POST /api/v1/alerts/:id/snooze`.
+        """
+        answer: t.Alert = self._connection.call(
+            "POST",
+            "/api/v1/alerts/:id/snooze",
+            path_values={"id": id},
+            body=body,
+            timeout=timeout,
+        )
+        return answer
+
+    def retry(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> t.AlertRetry:
+        """Retry the failed runs behind an alert.
+
+        Operation `alerts.retry`: `POST /api/v1/alerts/:id/retry`.
+        """
+        answer: t.AlertRetry = self._connection.call(
+            "POST",
+            "/api/v1/alerts/:id/retry",
+            path_values={"id": id},
             timeout=timeout,
         )
         return answer

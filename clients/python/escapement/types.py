@@ -124,6 +124,23 @@ class AgentItemSelfServiceBudget(TypedDict):
     """Default: `day`."""
 
 
+class AgentOutcomes(TypedDict):
+    """The last runs of agents, newest first."""
+
+    items: list[AgentOutcomesItemsItem]
+
+
+class AgentOutcomesItemsItem(TypedDict):
+    agent_id: str
+    runs: list[AgentOutcomesItemsItemRunsItem]
+
+
+class AgentOutcomesItemsItemRunsItem(TypedDict):
+    id: str
+    status: Literal["waiting", "queued", "assigned", "running", "awaiting_callback", "stopping", "success", "failed", "timeout", "cancelled", "skipped", "dropped", "rejected", "expired"]
+    created_at: str
+
+
 class AgentPage(TypedDict):
     items: list[Agent]
     next_cursor: Any
@@ -155,6 +172,77 @@ class AgentPatch(TypedDict):
     key and create nothing."""
 
 
+AgentStats = TypedDict(
+    "AgentStats",
+    {
+        "agent_id": "str",
+        "from": "str",
+        "to": "str",
+        "total": "AgentStatsTotal",
+        "days": "list[AgentStatsDaysItem]",
+    },
+)
+
+
+class AgentStatsTotal(TypedDict):
+    runs: int
+    """Runs that were executed or cancelled."""
+    success: int
+    """Those that succeeded."""
+    duration_p50_ms: Any
+    """Median duration. Null: no run ended."""
+    duration_p95_ms: Any
+    """95th percentile of the duration."""
+    tokens: float
+    """Input and output tokens."""
+    cost: float
+    """In units of the currency."""
+
+
+class AgentStatsDaysItem(TypedDict):
+    at: str
+    """Start of the day in UTC."""
+    runs: int
+    """Runs that were executed or cancelled."""
+    success: int
+    """Those that succeeded."""
+    duration_p50_ms: Any
+    """Median duration. Null: no run ended."""
+    duration_p95_ms: Any
+    """95th percentile of the duration."""
+    tokens: float
+    """Input and output tokens."""
+    cost: float
+    """In units of the currency."""
+
+
+class AgentTest(TypedDict):
+    """The result of testing an agent."""
+
+    run_id: str
+    """The run of the test."""
+    status: Literal["waiting", "queued", "assigned", "running", "awaiting_callback", "stopping", "success", "failed", "timeout", "cancelled", "skipped", "dropped", "rejected", "expired"]
+    """Its state when the time was up; then it is cancelled."""
+    ok: bool
+    """Whether the agent answered."""
+    output: Any
+    """Its answer."""
+    error_code: Literal["executor_http_3xx", "executor_http_4xx", "executor_http_5xx", "network", "timeout", "callback_timeout", "node_lost", "node_shutdown", "executor_offline", "tab_unresolved", "tab_missing", "malformed_answer", "answer_too_large", "condition_failed", "agent_error", "command_failed", "outbound_refused", "secret_refused", "probe_failed", "budget", "internal"] | None
+    problem: Any
+    """Why it did not answer. Null: it did."""
+    duration_ms: int | None
+    usage: Usage | None
+
+
+class AgentTestInput(TypedDict):
+    """A message to test an agent with."""
+
+    text: NotRequired[str]
+    """The message. Default: Reply with OK."""
+    wait_seconds: NotRequired[int]
+    """How long to wait for the result. Default: 30."""
+
+
 class AgentWork(TypedDict):
     """Pending work of an agent."""
 
@@ -168,20 +256,61 @@ class Alert(TypedDict):
 
     id: str
     org_id: str
-    kind: Literal["failures_in_a_row", "occurrence_missed", "late", "budget_low", "budget_used_up", "budget_no_room", "engine_stalled", "delivery_disabled", "heartbeat_failing"]
+    kind: Literal["failures_in_a_row", "occurrence_missed", "late", "budget_low", "budget_used_up", "budget_no_room", "engine_stalled", "delivery_disabled", "heartbeat_failing", "runs_unserved"]
     subject_kind: Literal["schedule", "budget", "node", "target", "agent"]
     subject_id: str
+    subject_name: str
+    """The name of the subject; its id if it has none or was deleted."""
     status: Literal["open", "cleared"]
     why: Why
     sentence: str
     raised_at: str
     cleared_at: str | None
     cleared_why: Why | None
+    streak: int | None
+    """The failures in a row until now. Null: it counts none, or the alert is cleared."""
+    last_error: Any
+    """The error of the latest failure. Null: none is known."""
+    agent_id: Any
+    """The agent whose runs it is about. Null: it is not about runs."""
+    acknowledged_at: str | None
+    """When it was acknowledged: it no longer counts as new."""
+    acknowledged_by: Any
+    """The principal that acknowledged it."""
+    snoozed_until: str | None
+    """Until then it does not need attention."""
+
+
+class AlertAcknowledgement(TypedDict):
+    """Whether the alert is acknowledged."""
+
+    acknowledged: NotRequired[bool]
+    """False: take it back. Default: true."""
 
 
 class AlertPage(TypedDict):
     items: list[Alert]
     next_cursor: Any
+
+
+class AlertRetry(TypedDict):
+    """The result of retrying the failed runs behind an alert."""
+
+    retried: int
+    """The number of runs that were retried."""
+    run_ids: list[str]
+    """The new runs, in the order of the failed ones."""
+    left: int
+    """Failed runs of the streak that were not retried."""
+    refused: Any
+    """Why the first of those was refused. Null: the limit of 100 per request."""
+
+
+class AlertSnooze(TypedDict):
+    """Until when the alert is snoozed."""
+
+    until: str | None
+    """A future time. Null: end the snooze."""
 
 
 class Alive(TypedDict):
@@ -753,6 +882,7 @@ class ConfigPatch(TypedDict):
     retry: NotRequired[ConfigPatchRetry]
     retention: NotRequired[ConfigPatchRetention]
     alerts: NotRequired[ConfigPatchAlerts]
+    outbound: NotRequired[ConfigPatchOutbound]
     metrics: NotRequired[ConfigPatchMetrics]
     log: NotRequired[ConfigPatchLog]
 
@@ -844,6 +974,14 @@ class ConfigPatchAlerts(TypedDict):
     """Consecutive failures that raise an alert for a schedule without `alert_after`."""
     stall_periods: NotRequired[int | None]
     """Polling periods without a scan for due work after which the engine counts as stalled."""
+
+
+class ConfigPatchOutbound(TypedDict):
+    allow_hosts: NotRequired[list[str] | None]
+    """Addresses that the outbound guard allows in addition."""
+    allow_loopback: NotRequired[Any]
+    """Whether agents may run on this machine. Does not apply to delivery targets, callbacks and
+    probes: allow their addresses in outbound.allow_hosts."""
 
 
 class ConfigPatchMetrics(TypedDict):
@@ -1016,7 +1154,7 @@ class Event(TypedDict):
     """An event. Ids increase in commit order within an org."""
 
     id: str
-    kind: Literal["schedule.changed", "run.changed", "run.output", "message.merged", "message.dropped", "outbound", "delivery.changed", "lane.changed", "config.reloaded", "alert.raised", "alert.cleared", "heartbeat.changed"]
+    kind: Literal["schedule.changed", "run.changed", "run.output", "message.merged", "message.dropped", "outbound", "delivery.changed", "lane.changed", "config.reloaded", "alert.raised", "alert.cleared", "alert.changed", "heartbeat.changed"]
     org_id: str
     at: str
     subject: str
@@ -4493,6 +4631,12 @@ class TaskStatsConfig(TypedDict):
     """A Go duration: `5m0s`."""
 
 
+class TasksInput(TypedDict):
+    """Tasks of any agents."""
+
+    tasks: list[TaskInput]
+
+
 Timeline = TypedDict(
     "Timeline",
     {
@@ -4542,10 +4686,6 @@ class TimelineRowHeld(TypedDict):
     """The rule as the docs write it: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`."""
     evidence: dict[str, Any]
     sentence: str
-class TasksInput(TypedDict):
-    """Tasks of any agents."""
-
-    tasks: list[TaskInput]
 
 
 class Usage(TypedDict):
@@ -4674,10 +4814,10 @@ class WorkerPage(TypedDict):
     next_cursor: Any
 
 
-AuditAction = Literal["agent.create", "agent.update", "agent.delete", "budget.create", "budget.update", "budget.delete", "budget.resume", "channel.create", "channel.update", "channel.delete", "channel.enable", "channel.disable", "channel.test", "config.update", "config.reload", "delivery.retry", "heartbeat.update", "heartbeat.test", "key.create", "key.revoke", "key.revive", "key.sign_in", "lane.create", "lane.update", "member.create", "member.update", "member.delete", "member.sign_in", "member.sign_in_link", "org.create", "org.update", "org.delete", "provider.create", "provider.update", "provider.delete", "run.cancel", "run.retry", "schedule.create", "schedule.update", "schedule.delete", "schedule.enable", "schedule.disable", "schedule.run_now", "schedule.probe", "schedule.backfill", "schedule.backfill_cancel", "schedule.approve", "schedule.reject", "sealing_key.rotate", "sealing_key.recover", "secret.create", "secret.update", "secret.delete", "session.update", "session.reset", "session.stop", "session.stopall", "signing_secret.rotate", "target.create", "target.update", "target.delete", "target.enable", "target.test"]
+AuditAction = Literal["agent.create", "agent.update", "agent.delete", "agent.test", "alert.acknowledge", "alert.snooze", "alert.retry", "budget.create", "budget.update", "budget.delete", "budget.resume", "channel.create", "channel.update", "channel.delete", "channel.enable", "channel.disable", "channel.test", "config.update", "config.reload", "delivery.retry", "heartbeat.update", "heartbeat.test", "key.create", "key.revoke", "key.revive", "key.sign_in", "lane.create", "lane.update", "member.create", "member.update", "member.delete", "member.sign_in", "member.sign_in_link", "org.create", "org.update", "org.delete", "provider.create", "provider.update", "provider.delete", "run.cancel", "run.retry", "schedule.create", "schedule.update", "schedule.delete", "schedule.enable", "schedule.disable", "schedule.run_now", "schedule.probe", "schedule.backfill", "schedule.backfill_cancel", "schedule.approve", "schedule.reject", "sealing_key.rotate", "sealing_key.recover", "secret.create", "secret.update", "secret.delete", "session.update", "session.reset", "session.stop", "session.stopall", "signing_secret.rotate", "target.create", "target.update", "target.delete", "target.enable", "target.test"]
 
 
-AuditedKind = Literal["agent", "budget", "channel", "config", "delivery", "heartbeat", "key", "lane", "member", "org", "provider", "run", "schedule", "sealing_key", "secret", "session", "signing_secret", "target"]
+AuditedKind = Literal["agent", "alert", "budget", "channel", "config", "delivery", "heartbeat", "key", "lane", "member", "org", "provider", "run", "schedule", "sealing_key", "secret", "session", "signing_secret", "target"]
 
 
 Checklist = ChecklistOption | ChecklistOption2
@@ -4698,7 +4838,7 @@ InlineExecutor = InlineExecutorOption | InlineExecutorOption2 | InlineExecutorOp
 KeyScope = Literal["*", "schedules:*", "tasks:*", "runs:*", "sessions:*", "agents:*", "workers:*", "targets:*", "budgets:*", "secrets:*", "keys:*", "audit:*", "admin:*", "schedules:read", "schedules:write", "schedules:run", "schedules:delete", "tasks:read", "tasks:write", "runs:read", "runs:write", "sessions:read", "sessions:write", "agents:read", "agents:write", "workers:run", "targets:read", "targets:write", "budgets:read", "budgets:write", "secrets:read", "secrets:write", "keys:read", "keys:write", "audit:read"]
 
 
-Reason = Literal["due", "caught_up", "held", "run_now", "retried", "misfire", "overlap", "overlap_limit", "failure", "concurrency", "queue_full", "superseded", "schedule_disabled", "backfilled", "backfill_done", "backfill_failing", "backfill_cancelled", "backfill_waits", "no_occurrence", "excluded_date", "clock_change", "other_zone", "before_creation", "before_start", "after_end", "all_fires_made", "not_active", "was_not_active", "switched_off", "retimed", "deleted_by", "awaits_approval", "not_yet", "being_decided", "undecided", "pruned", "not_kept", "folded", "unattended", "ran", "waited", "nothing_planned", "heartbeat_waits", "planned", "no_moment_left", "given_up", "rule_too_dense", "target_open", "nothing_waits", "at_work", "pace_started", "pace_quiet", "pace_changed", "pace_proposed", "pace_kept", "not_at_this_pace", "accepted", "delayed", "debouncing", "merged", "interrupting", "forbidden", "operators_only", "approvers_only", "other_org", "known_sender", "unknown_sender", "org_queue_full", "agent_queue_full", "runs_per_day", "session_queue_full", "not_before", "awaiting_stop", "session_order", "session_limit", "context_throttle", "schedule_limit", "agent_limit", "org_limit", "budget", "provider_quota", "provider_limit", "lane_full", "org_share", "catchup_limit", "executor_offline", "worker_busy", "in_line", "picked", "completed", "probe_no", "not_retryable", "retries_exhausted", "retry_scheduled", "retries_off", "deadline", "no_time_left", "dropped", "interrupted", "stale", "stopped", "stopped_all", "cancelled", "lane_cleared", "stale_report", "probe_yes", "probe_error", "heartbeat_disabled", "outside_active_hours", "no_checklist", "empty_checklist", "no_route", "agent_busy", "heartbeat_due", "heartbeat_asked", "acknowledged", "empty_reply", "duplicate", "heartbeat_news", "deliver", "no_reply", "target_none", "not_announced", "cleared", "target_disabled", "target_off", "target_gone", "run_gone", "delivered", "let_go", "quiet_hours", "alerted", "in_digest", "delivery_retry", "delivery_given_up", "granted", "key_expired", "key_revoked", "target_enabled", "failure_streak", "failure_streak_over", "heartbeat_failing", "heartbeat_works", "heartbeat_changed", "engine_stalled", "engine_scans", "node_gone", "occurrence_missed", "occurrence_in_time", "run_late", "run_in_time", "schedule_gone", "budget_no_room", "budget_low", "budget_used_up", "budget_open", "budget_gone"]
+Reason = Literal["due", "caught_up", "held", "run_now", "retried", "tested", "misfire", "overlap", "overlap_limit", "failure", "concurrency", "queue_full", "superseded", "schedule_disabled", "backfilled", "backfill_done", "backfill_failing", "backfill_cancelled", "backfill_waits", "no_occurrence", "excluded_date", "clock_change", "other_zone", "before_creation", "before_start", "after_end", "all_fires_made", "not_active", "was_not_active", "switched_off", "retimed", "deleted_by", "awaits_approval", "not_yet", "being_decided", "undecided", "pruned", "not_kept", "folded", "unattended", "ran", "waited", "nothing_planned", "heartbeat_waits", "planned", "no_moment_left", "given_up", "rule_too_dense", "target_open", "nothing_waits", "at_work", "pace_started", "pace_quiet", "pace_changed", "pace_proposed", "pace_kept", "not_at_this_pace", "accepted", "delayed", "debouncing", "merged", "interrupting", "forbidden", "operators_only", "approvers_only", "other_org", "known_sender", "unknown_sender", "org_queue_full", "agent_queue_full", "runs_per_day", "session_queue_full", "not_before", "awaiting_stop", "session_order", "session_limit", "context_throttle", "schedule_limit", "agent_limit", "org_limit", "budget", "provider_quota", "provider_limit", "lane_full", "org_share", "catchup_limit", "executor_offline", "worker_busy", "in_line", "picked", "completed", "probe_no", "not_retryable", "retries_exhausted", "retry_scheduled", "retries_off", "deadline", "no_time_left", "dropped", "interrupted", "stale", "stopped", "stopped_all", "cancelled", "lane_cleared", "stale_report", "probe_yes", "probe_error", "heartbeat_disabled", "outside_active_hours", "no_checklist", "empty_checklist", "no_route", "agent_busy", "heartbeat_due", "heartbeat_asked", "acknowledged", "empty_reply", "duplicate", "heartbeat_news", "deliver", "no_reply", "target_none", "not_announced", "cleared", "target_disabled", "target_off", "target_gone", "run_gone", "delivered", "let_go", "quiet_hours", "alerted", "in_digest", "delivery_retry", "delivery_given_up", "granted", "key_expired", "key_revoked", "target_enabled", "failure_streak", "failure_streak_over", "heartbeat_failing", "heartbeat_works", "heartbeat_changed", "runs_unserved", "runs_served", "engine_stalled", "engine_scans", "node_gone", "occurrence_missed", "occurrence_in_time", "run_late", "run_in_time", "schedule_gone", "budget_no_room", "budget_low", "budget_used_up", "budget_open", "budget_gone"]
 
 
 RefusalCode = Literal["VALIDATION", "MALFORMED", "BATCH_TOO_LARGE", "UNAUTHENTICATED", "BAD_SIGNATURE", "FORBIDDEN", "FOREIGN_ORIGIN", "CSRF", "GUARD_RAIL", "LINEAGE_DEPTH", "LINEAGE_LOOP", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "CONFLICT", "CONCURRENCY_LIMIT", "NOT_RETRYABLE", "ALREADY_ENDED", "PENDING_APPROVAL", "WORKER_LOST", "STALE_VERSION", "BODY_TOO_LARGE", "URL_TOO_LONG", "UNSUPPORTED_MEDIA_TYPE", "MISDIRECTED", "IDEMPOTENCY_MISMATCH", "RULE_TOO_DENSE", "SIMULATION_LIMIT", "SESSION_QUEUE_FULL", "QUEUE_FULL", "RUNS_PER_DAY", "BUDGET", "COMPUTE_BUSY", "SIMULATION_BUSY", "RATE_LIMITED", "GUARD_RAIL_RATE", "HEADERS_TOO_LARGE", "DROPPED", "STALE", "LANE_CLEARED", "INTERNAL", "SECRET_KEY", "DRAINING", "BUSY", "TOO_MANY_CONNECTIONS", "ANSWERS_FULL", "NOT_STARTED", "DATABASE_AWAY"]

@@ -191,7 +191,7 @@ export const DOCTOR_PROBLEMS = {
   agent_loopback: warning(
     'agents',
     'Runs fail because the outbound guard blocks addresses on this machine and in private networks.',
-    'Allow the address in the configuration file and restart: outbound.allow_hosts [host:port], or outbound.allow_loopback true',
+    `Allow the address: escapement config set outbound.allow_hosts '["host:port"]', or outbound.allow_loopback true`,
   ),
   agent_unreachable: warning(
     'agents',

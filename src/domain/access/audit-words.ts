@@ -2,7 +2,8 @@ const CRUD_VERBS = ['create', 'update', 'delete'] as const
 
 /** The actions that the audit log records, by kind of object. */
 export const AUDITED = {
-  agent: CRUD_VERBS,
+  agent: [...CRUD_VERBS, 'test'],
+  alert: ['acknowledge', 'snooze', 'retry'],
   budget: [...CRUD_VERBS, 'resume'],
   channel: [...CRUD_VERBS, 'enable', 'disable', 'test'],
   config: ['update', 'reload'],

@@ -112,6 +112,7 @@ const RULE_PREFIXES: readonly (readonly [start: string, where: RuleDocumentation
   ['access.', documentedIn('access.md')],
   ['key.', documentedIn('access.md#keys')],
   ['alerts.stall_periods', documentedIn('alerts.md#an-engine-that-stands-still', 'stall_periods')],
+  ['alerts.runs_unserved', documentedIn('alerts.md#runs-that-nothing-can-execute')],
   ['alerts.', documentedIn('alerts.md#of-a-schedule', 'alert_after')],
   ['node.', documentedIn('engine.md#leases-and-a-node-that-dies')],
   ['worker.', documentedIn('agents.md#workers')],

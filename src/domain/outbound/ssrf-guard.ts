@@ -123,7 +123,7 @@ function refusalMessage(
     kind === 'loopback' && purpose === 'agent'
       ? `set outbound.allow_loopback to true for agents on this machine, or ${hosts}`
       : hosts
-  return `${shown} is ${ADDRESS_KINDS[kind]}, which is not allowed; the operator can ${ways}, in config.yaml of the data directory`
+  return `${shown} is ${ADDRESS_KINDS[kind]}, which is not allowed; the operator can ${ways} (escapement config set, or config.yaml of the data directory)`
 }
 
 function isAllowed(allowed: string, { host, port }: OutboundTarget): boolean {

@@ -1,4 +1,5 @@
 import {
+  decideUnservedAlert,
   decideFailureAlert,
   decideLateAlert,
   decideMissedAlert,
@@ -9,7 +10,10 @@ import {
 import { isBackfilled } from '../../domain/schedule/backfill.ts'
 import { because, type Why } from '../../domain/reasons.ts'
 import type { OccurrencePlan } from '../../domain/schedule/occurrences.ts'
-import type { AlertChange } from '../../features/alerts/store.ts'
+import { agentId, type AgentId, type OrgId } from '../../domain/ids.ts'
+import { instant, type Instant } from '../../domain/instant.ts'
+import { type AlertChange, type AlertRow, loadOpenAlerts } from '../../features/alerts/store.ts'
+import type { Command } from '../commands-port.ts'
 import type { RunRow } from '../../features/runs/store.ts'
 import type { ScheduleRow } from '../../features/schedules/store.ts'
 import type { OrgState } from '../org-state/org-state.ts'
@@ -131,3 +135,49 @@ export function endScheduleAlerts(state: OrgState, row: ScheduleRow): void {
     })
   row.alerts = null
 }
+
+/** Whether something connected can execute an agent with this executor. */
+export type IsServed = (agent: AgentId, executorKey: string) => boolean
+
+/** The queued runs that nothing can execute, by agent: their number, and since when the first of them waits. */
+export function unservedRuns(
+  { runs, agents }: Pick<OrgState, 'runs' | 'agents'>,
+  isServed: IsServed,
+): ReadonlyMap<AgentId, { readonly waiting: number; readonly since: Instant }> {
+  const unserved = new Set<AgentId>()
+  for (const { id, executorKey } of agents.values()) if (!isServed(id, executorKey)) unserved.add(id)
+  const found = new Map<AgentId, { waiting: number; since: Instant }>()
+  if (unserved.size === 0) return found
+  for (const run of runs.values()) {
+    if (run.state !== 'queued' || !unserved.has(run.agentId)) continue
+    const since = instant(Math.max(run.createdAt, run.notBefore ?? 0, run.startedAt ?? 0))
+    const known = found.get(run.agentId)
+    if (known === undefined) found.set(run.agentId, { waiting: 1, since })
+    else {
+      known.waiting += 1
+      if (since < known.since) known.since = since
+    }
+  }
+  return found
+}
+
+/** Raises and clears the alerts about runs that nothing can execute. */
+export const unservedCommand = (orgId: OrgId, isServed: IsServed): Command<void> => ({
+  orgId,
+  prepare: (tx) => loadOpenAlerts(tx, { orgId, kind: 'runs_unserved' }),
+  apply: (state, prepared) => {
+    const open = new Map((prepared as readonly AlertRow[]).map(({ subjectId, id }) => [agentId(subjectId), id]))
+    const unserved = unservedRuns(state, isServed)
+    for (const agent of new Set([...unserved.keys(), ...open.keys()])) {
+      const { waiting, since } = unserved.get(agent) ?? { waiting: 0, since: null }
+      const known = open.get(agent)
+      const facts = { agent, waiting, since, now: state.now, raised: known !== undefined }
+      const decision = decideUnservedAlert(facts)
+      if (decision.kind === 'none') continue
+      const id = known ?? `alr_${state.transactionNo}_unserved_${agent}`
+      const subject = { kind: 'runs_unserved', subjectKind: 'agent', subjectId: agent, about: agent } as const
+      if (decision.kind === 'raise') raiseAlert(state, { id, ...subject, why: decision.why })
+      else endAlert(state, { id, ...subject, why: decision.why })
+    }
+  },
+})

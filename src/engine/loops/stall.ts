@@ -1,4 +1,5 @@
-import { type AlertDecision, decideStall, isLate, stallPeriodMs } from '../../domain/alerts.ts'
+import { type AlertDecision, decideStall, isLate, MAX_UNSERVED_MS, stallPeriodMs } from '../../domain/alerts.ts'
+import { isWorkerKey } from '../../domain/agent.ts'
 import { isBackfilled } from '../../domain/schedule/backfill.ts'
 import type { OrgId, RunId } from '../../domain/ids.ts'
 import { earlier, type Instant } from '../../domain/instant.ts'
@@ -12,7 +13,9 @@ import {
   stallEventCommand,
   watchScans,
 } from '../../features/nodes/service.ts'
+import { type IsServed, unservedCommand, unservedRuns } from '../commands/alerts.ts'
 import { lateRunsCommand } from '../commands/engine-commands.ts'
+import { loadAllOpenAlerts } from '../../features/alerts/store.ts'
 import type { NodeParts } from '../node-parts.ts'
 
 /** What the checks for stalled engines need. */
@@ -109,14 +112,45 @@ export function publishStall(parts: NodeParts, orgId: OrgId, stall: EngineStall)
     })
 }
 
-/** Checks for stalled engines and late runs. */
+/** Checks for stalled engines, late runs, and runs that nothing can execute. */
 export function createAlertPass(ctx: StallContext): () => Promise<void> {
-  const [stallPass, latePass] = [createStallPass(ctx), createLatePass(ctx.parts)]
+  const [stallPass, latePass, unservedPass] = [createStallPass(ctx), createLatePass(ctx.parts), createUnservedPass(ctx)]
   return async () => {
     await stallPass()
     latePass()
+    await unservedPass()
   }
 }
+
+const UNSERVED_PASS_MS = 15_000
+
+/** Looks for runs that no connected node or worker can execute, and for alerts about such runs that are over. */
+function createUnservedPass({ parts, database }: StallContext): () => Promise<void> {
+  const { clock } = parts.ctx
+  const commands = parts.loopCommands('unserved runs')
+  let notBefore = -Infinity
+  return async () => {
+    const began = clock.counter()
+    if (began < notBefore || parts.state.draining) return
+    const now = clock.now()
+    const affected = new Set((await loadAllOpenAlerts(database, 'runs_unserved')).map(({ orgId }) => orgId))
+    for (const { orgId, loaded } of parts.actors.values()) {
+      const state = loaded()?.state
+      const unserved = state === undefined ? [] : [...unservedRuns(state, isServedBy(parts, orgId)).values()]
+      if (unserved.some(({ since }) => now - since >= MAX_UNSERVED_MS)) affected.add(orgId)
+    }
+    for (const orgId of affected)
+      if (!commands.isBusy(orgId)) commands.submit(unservedCommand(orgId, isServedBy(parts, orgId)))
+    notBefore = clock.counter() + Math.max(UNSERVED_PASS_MS, (clock.counter() - began) * LATE_PASS_SHARE)
+  }
+}
+
+const isServedBy =
+  ({ workers, capabilities, peers }: NodeParts, orgId: OrgId): IsServed =>
+  (agent, key) =>
+    isWorkerKey(key)
+      ? workers.serving(orgId, agent).length > 0
+      : capabilities.canExecute(key) || peers.executors.has(key)
 
 /** The check takes at most one part in this many of the time, however much is pending. */
 const LATE_PASS_SHARE = 50

@@ -68,7 +68,12 @@ const budgetAlertSubject = (budget: Budget) =>
   ({ subjectKind: 'budget', subjectId: budget.id, about: budgetTitle(budget) }) as const
 
 /** A budget as text: `1000 tokens per day of agent writer`. */
-export function budgetTitle({ scope, unit, amount, period }: Budget): string {
+export function budgetTitle({
+  scope,
+  unit,
+  amount,
+  period,
+}: Pick<Budget, 'scope' | 'unit' | 'amount' | 'period'>): string {
   const shown = unit === 'money' ? fromMicros(amount) : amount
   return `${shown} ${unit === 'money' ? 'money' : 'tokens'} per ${period} of ${scopeName(scope)}`
 }

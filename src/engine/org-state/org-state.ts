@@ -60,6 +60,7 @@ interface OrgEvent {
     | 'delivery.changed'
     | 'alert.raised'
     | 'alert.cleared'
+    | 'alert.changed'
     | 'outbound'
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>

@@ -1,7 +1,19 @@
 import type { Command } from 'commander'
-import { agentInput, agentPatch, CHAT_API_WORDS, COMMAND_PRESET_WORDS, type AgentView } from './schema.ts'
+import {
+  agentInput,
+  type AgentOutcomes,
+  agentOutcomesFilter,
+  agentPatch,
+  CHAT_API_WORDS,
+  COMMAND_PRESET_WORDS,
+  type AgentStats,
+  agentStatsFilter,
+  type AgentTest,
+  agentTestInput,
+  type AgentView,
+} from './schema.ts'
 import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
-import { relativeTimeText, cliTimeText } from '../../cli/output/times.ts'
+import { relativeTimeText, cliTimeText, durationText } from '../../cli/output/times.ts'
 import {
   json,
   namesOf,
@@ -13,10 +25,23 @@ import {
   type OptionReader,
 } from '../../cli/remote/fields.ts'
 import type { FieldNames } from '../../cli/remote/refused.ts'
-import type { CliContext, CliCall } from '../../cli/remote/call.ts'
-import { addResource } from '../../cli/resource.ts'
-import { EXECUTOR } from './cli-executor.ts'
+import { commandOf, type CliContext, type CliCall, remote } from '../../cli/remote/call.ts'
+import { filtersOf, optionsOf } from '../../cli/remote/schema-options.ts'
+import { printJson, showList } from '../../cli/remote/show.ts'
+import { addAction, addList, addResource } from '../../cli/resource.ts'
 import { restrictionsText, SELF_SERVICE } from '../access/cli-restrictions.ts'
+
+/** Reads a URL as an http executor, and any other plain word as its kind. */
+const readExecutor: OptionReader = (text, about) => {
+  if (text.trimStart().startsWith('{')) return json(text, about)
+  return /^https?:/i.test(text.trim()) ? { kind: 'http', url: text.trim() } : { kind: text }
+}
+
+export const EXECUTOR = {
+  flags: '--executor <kind|url|json>',
+  read: readExecutor,
+  hint: 'a kind such as echo, a URL, or JSON',
+} as const
 
 const secretReference: OptionReader = (name) => `{{secret:${name}}}`
 
@@ -126,7 +151,87 @@ export function addAgents(group: Command, cli: CliContext): void {
       ['version', String(agent.version)],
     ],
   })
+  addTest(group, cli)
+  addAgentStats(group, cli)
+  addAgentOutcomes(group, cli)
 }
+
+/** `agents outcomes`: the last runs of several agents. */
+function addAgentOutcomes(group: Command, cli: CliContext): void {
+  const outcomes = filtersOf(agentOutcomesFilter, { ids: null, limit: '--last <n>' })
+  addList<AgentOutcomes['items'][number]>(
+    cli,
+    commandOf(group, 'outcomes <ids...>', 'show the outcomes of the last runs of agents, newest first'),
+    {
+      filter: outcomes,
+      none: 'No such agents.',
+      read: async (call, { limit }, ids) => ({
+        ...(await call.client.agents.outcomes({
+          ids: ids.join(','),
+          ...(limit === undefined ? {} : { limit: Number(limit) }),
+        })),
+        next_cursor: null,
+      }),
+      columns: () => [
+        { title: 'ID', value: ({ agent_id: id }) => id },
+        { title: 'LAST RUNS', value: ({ runs }) => runs.map(({ status }) => status).join(' ') || '-', flexible: true },
+      ],
+    },
+  )
+}
+
+/** `agents stats`: how the runs of an agent went, day by day. */
+function addAgentStats(group: Command, cli: CliContext): void {
+  const filter = filtersOf(agentStatsFilter)
+  const command = withFields(commandOf(group, 'stats <id>', 'show runs, durations, tokens and cost per day'), filter)
+  remote(cli, command, {
+    names: namesOf(filter),
+    work: async (call, [id = ''], options) => {
+      const stats = await call.client.agents.stats(id, valuesOf(filter, options, call.now))
+      if (call.json) return printJson(call, stats)
+      const spanText = (ms: number | null): string => (ms === null ? '-' : durationText(ms))
+      await showList<AgentStats['total'] & { readonly name: string }>(
+        call,
+        {
+          items: [
+            ...stats.days.map((day) => ({ ...day, name: day.at.slice(0, 10) })),
+            { ...stats.total, name: 'total' },
+          ],
+          next_cursor: null,
+        },
+        {
+          none: 'No data.',
+          columns: [
+            { title: 'DAY', value: ({ name }) => name },
+            { title: 'RUNS', value: ({ runs }) => String(runs), right: true },
+            { title: 'SUCCESS', value: ({ success }) => String(success), right: true },
+            { title: 'P50', value: ({ duration_p50_ms: ms }) => spanText(ms), right: true },
+            { title: 'P95', value: ({ duration_p95_ms: ms }) => spanText(ms), right: true },
+            { title: 'TOKENS', value: ({ tokens }) => String(tokens), right: true },
+            { title: 'COST', value: ({ cost }) => String(cost), right: true },
+          ],
+        },
+      )
+    },
+  })
+}
+
+/** `agents test`: shows the answer of an agent, or the reason why it did not answer. */
+function addTest(group: Command, cli: CliContext): void {
+  const fields = optionsOf(agentTestInput, { wait_seconds: '--wait <duration>' })
+  const command = withFields(commandOf(group, 'test <id>', 'send an agent a test message and show its answer'), fields)
+  addAction<AgentTest>(cli, command, {
+    call: (call, [id = ''], options) => call.client.agents.test(id, valuesOf(fields, options, call.now)),
+    isSuccess: ({ ok }) => ok,
+    resultText: ({ ok, output, problem, run_id: run, duration_ms: ms }, id) =>
+      ok
+        ? `${id} answered${ms === null ? '' : ` after ${durationText(ms)}`}:\n${answerText(output)}`
+        : `${id} did not answer: ${problem ?? ''}\nDetails: escapement runs get ${run}`,
+  })
+}
+
+const answerText = (output: unknown): string =>
+  typeof output === 'string' ? manyLines(output) : JSON.stringify(output, null, 2)
 
 /** Merges the options of an executor into that of the body, or into the current executor of the agent. */
 async function withExecutor(

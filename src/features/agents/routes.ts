@@ -1,8 +1,30 @@
 import { z } from 'zod'
-import { agent, agentInput, agentPage, agentPatch } from './schema.ts'
+import {
+  agent,
+  agentInput,
+  agentOutcomes,
+  agentOutcomesFilter,
+  agentPage,
+  agentPatch,
+  agentStats,
+  agentStatsFilter,
+  agentTest,
+  agentTestInput,
+} from './schema.ts'
 import { id, pageFilter } from '../../api/common.ts'
-import { updateAgent, createAgent, findAgentPage, getAgent, deleteAgent } from './service.ts'
-import { operation } from '../../operations/handler.ts'
+import {
+  updateAgent,
+  createAgent,
+  findAgentPage,
+  getAgent,
+  deleteAgent,
+  readAgentOutcomes,
+  readAgentStats,
+} from './service.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
+import { operation, readAfterEnd } from '../../operations/handler.ts'
+import { getRun } from '../runs/service.ts'
+import { testAgent } from './trial.ts'
 
 const one = z.strictObject({ id })
 
@@ -43,6 +65,48 @@ export const agentOperations = {
     examples: { body: { max_concurrent: 5, timeout_seconds: null } },
   }).by(({ ports, caller, params, body, ifMatch }) =>
     updateAgent(ports, caller, { id: params.id, version: ifMatch, change: body }),
+  ),
+  'agents.outcomes': operation({
+    ...{ method: 'GET', path: '/api/v1/agent-outcomes', tag: 'agents', permission: 'runs:read' },
+    summary: 'Get the recent outcomes of many agents',
+    description:
+      'Of up to 200 agents, separated by commas: the last 20 runs of each by default, newest first. Unknown agents are ' +
+      'left out.',
+    query: agentOutcomesFilter,
+    answers: { 200: agentOutcomes },
+    examples: { query: 'ids=writer,reader' },
+  }).by(({ ports, caller, query }) => readAgentOutcomes(ports, caller, query)),
+  'agents.stats': operation({
+    ...{ method: 'GET', path: '/api/v1/agents/:id/stats', tag: 'agents', permission: 'runs:read' },
+    summary: 'Get runs, durations, tokens and cost of an agent per day',
+    params: one,
+    query: agentStatsFilter,
+    answers: { 200: agentStats },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params, query }) => readAgentStats(ports, caller, { id: params.id, filter: query })),
+  'agents.test': operation({
+    ...{ method: 'POST', path: '/api/v1/agents/:id/test', tag: 'agents', permission: 'sessions:write' },
+    summary: 'Test an agent',
+    description:
+      'Runs it once with a message, outside any session and without retries, and returns its answer or the reason why it ' +
+      'did not answer. A test that does not end in time is cancelled.',
+    newWork: true,
+    params: one,
+    bodyOptional: true,
+    body: agentTestInput,
+    answers: { 200: agentTest },
+    refusals: ['NOT_FOUND', 'RUNS_PER_DAY'],
+    examples: { body: { text: 'Reply with OK.' } },
+  }).by((call) =>
+    testAgent(call.ports, call.caller, {
+      ...{ id: call.params.id, input: call.body, live: call.ctx.live },
+      settled: (run, seconds) =>
+        readAfterEnd(call, run, {
+          seconds,
+          read: () => getRun(call.ports, call.caller.orgId, run),
+          hasEnded: ({ status }) => isTerminal(status),
+        }),
+    }),
   ),
   'agents.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:write' },

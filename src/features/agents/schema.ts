@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { isoTime, pageOf } from '../../api/common.ts'
+import { anyJson, isoTime, pageOf } from '../../api/common.ts'
 import { fieldsRule, named, rule, sessionKeyText, type Shape, text, integerBetween } from '../../api/fields.ts'
 import { type Flaw, flawed, parsed, type Parsed } from '../../domain/input.ts'
+import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { MAX_TIMEOUT_SECONDS } from '../../domain/run/timeouts.ts'
 import { executor, executorInput } from '../../executors/schema.ts'
 import { guardRails, guardRailsInput } from '../access/restrictions-schema.ts'
+import { errorCode, usage } from '../runs/schema.ts'
 import { providerNameText } from '../providers/schema.ts'
 import { retryPolicy, retryPolicyInput } from '../schedules/rules-schema.ts'
 import { CHAT_APIS } from '../../executors/chat/options.ts'
@@ -106,3 +108,79 @@ export const agent = named(
 export type AgentView = Shape<typeof agent>
 
 export const agentPage = pageOf('AgentPage', agent)
+
+export const agentTestInput = named(
+  'AgentTestInput',
+  z.strictObject({
+    text: text(1, 100_000).optional().describe('The message. Default: Reply with OK.'),
+    wait_seconds: integerBetween(1, 300).optional().describe('How long to wait for the result. Default: 30.'),
+  }),
+  'A message to test an agent with.',
+)
+export type AgentTestInput = Shape<typeof agentTestInput>
+
+export const agentTest = named(
+  'AgentTest',
+  z.strictObject({
+    run_id: z.string().describe('The run of the test.'),
+    status: z.enum(RUN_STATES).describe('Its state when the time was up; then it is cancelled.'),
+    ok: z.boolean().describe('Whether the agent answered.'),
+    output: anyJson.describe('Its answer.'),
+    error_code: errorCode.nullable(),
+    problem: z.string().nullable().describe('Why it did not answer. Null: it did.'),
+    duration_ms: z.int().nullable(),
+    usage: usage.nullable(),
+  }),
+  'The result of testing an agent.',
+)
+export type AgentTest = Shape<typeof agentTest>
+
+export const agentStatsFilter = z.strictObject({
+  days: integerBetween(1, 90).optional().describe('How many days, today included. Default: 14.'),
+})
+export type AgentStatsFilter = Shape<typeof agentStatsFilter>
+
+const dayFigures = {
+  runs: z.int().describe('Runs that were executed or cancelled.'),
+  success: z.int().describe('Those that succeeded.'),
+  duration_p50_ms: z.number().nullable().describe('Median duration. Null: no run ended.'),
+  duration_p95_ms: z.number().nullable().describe('95th percentile of the duration.'),
+  tokens: z.number().describe('Input and output tokens.'),
+  cost: z.number().describe('In units of the currency.'),
+}
+
+export const agentStats = named(
+  'AgentStats',
+  z.strictObject({
+    agent_id: z.string(),
+    from: isoTime,
+    to: isoTime,
+    total: z.strictObject(dayFigures),
+    days: z
+      .array(z.strictObject({ at: isoTime.describe('Start of the day in UTC.'), ...dayFigures }))
+      .describe('One entry per day, including days without runs.'),
+  }),
+  'Runs of an agent by the UTC day in which they were created. Counts only stored runs: see `retention.run_days`.',
+)
+export type AgentStats = Shape<typeof agentStats>
+
+/** Ids separated by commas, at most as many as a page of agents has. */
+export const agentOutcomesFilter = z.strictObject({
+  ids: z.string().min(1).max(50_000),
+  limit: z.int().min(1).max(50).optional().describe('Runs of each agent. Default: 20.'),
+})
+export type AgentOutcomesFilter = Shape<typeof agentOutcomesFilter>
+
+export const agentOutcomes = named(
+  'AgentOutcomes',
+  z.strictObject({
+    items: z.array(
+      z.strictObject({
+        agent_id: z.string(),
+        runs: z.array(z.strictObject({ id: z.string(), status: z.enum(RUN_STATES), created_at: isoTime })),
+      }),
+    ),
+  }),
+  'The last runs of agents, newest first.',
+)
+export type AgentOutcomes = Shape<typeof agentOutcomes>

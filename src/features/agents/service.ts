@@ -2,9 +2,10 @@ import type { PageFilter } from '../../api/common.ts'
 import type { Page } from '../../api/page.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
 import { ownerOfAgent } from '../../domain/access/restrictions.ts'
+import { fromMicros } from '../../domain/budget/budget.ts'
 import { agentId, type OrgId } from '../../domain/ids.ts'
 import { collectFlaws } from '../../domain/input-fields.ts'
-import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { DAY_MS, formatInstant, type Instant, instant, later } from '../../domain/instant.ts'
 import { withEffectivePolicy } from '../../domain/run/retry-policy.ts'
 import { maskExecutor } from '../../domain/secret/mask.ts'
 import type { Command } from '../../engine/commands-port.ts'
@@ -19,8 +20,26 @@ import { loadOrg } from '../access/orgs-store.ts'
 import { saveRestrictionBudget } from '../access/restricted-input.ts'
 import { viewRestrictionsOrNull } from '../access/restrictions.ts'
 import { changedAgent, checkExecutorUrl, newAgent, requireProvider } from './input.ts'
-import type { AgentInput, AgentPatch, AgentView } from './schema.ts'
-import { type AgentRow, deleteAgentRow, insertAgents, listAgentPage, loadAgents, saveAgent } from './store.ts'
+import type {
+  AgentInput,
+  AgentOutcomes,
+  AgentOutcomesFilter,
+  AgentPatch,
+  AgentStats,
+  AgentStatsFilter,
+  AgentView,
+} from './schema.ts'
+import {
+  type AgentDay,
+  type AgentRow,
+  deleteAgentRow,
+  insertAgents,
+  listAgentPage,
+  loadAgentDays,
+  loadAgentOutcomes,
+  loadAgents,
+  saveAgent,
+} from './store.ts'
 import { actorOf, changed, created, deleted } from '../audit/entry.ts'
 import { refuseLongTimeout } from '../budgets/limits.ts'
 import { applyBudgetChange } from '../budgets/stored-budget.ts'
@@ -275,3 +294,66 @@ export const viewAgent = (row: AgentRow): AgentView => ({
   created_at: formatInstant(row.createdAt),
   updated_at: formatInstant(row.updatedAt),
 })
+
+const DEFAULT_DAYS = 14
+
+/** How the runs of an agent went, day by day. */
+export async function readAgentStats(
+  ports: Ports,
+  caller: Caller,
+  { id, filter }: { readonly id: string; readonly filter: AgentStatsFilter },
+): Promise<AgentStats> {
+  const { id: known } = await getAgent(ports, caller, id)
+  const { days = DEFAULT_DAYS } = filter
+  const now = ports.clock.now()
+  const from = instant(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS)
+  const rows = await loadAgentDays(ports.database, { orgId: caller.orgId, agentId: agentId(known), from })
+  const byDay = new Map(rows.map((row) => [row.at, row]))
+  return {
+    agent_id: known,
+    from: formatInstant(from),
+    to: formatInstant(now),
+    total: figuresOf(byDay.get(null)),
+    days: Array.from({ length: days }, (_, index) => {
+      const at = later(from, index * DAY_MS)
+      return { at: formatInstant(at), ...figuresOf(byDay.get(at)) }
+    }),
+  }
+}
+
+const figuresOf = (day: AgentDay | undefined): AgentStats['total'] => ({
+  runs: day?.runs ?? 0,
+  success: day?.success ?? 0,
+  duration_p50_ms: roundedOrNull(day?.p50 ?? null),
+  duration_p95_ms: roundedOrNull(day?.p95 ?? null),
+  tokens: day?.tokens ?? 0,
+  cost: fromMicros(day?.costMicros ?? 0),
+})
+
+const roundedOrNull = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
+
+const MAX_OUTCOME_AGENTS = 200
+const DEFAULT_OUTCOMES = 20
+
+/** The last runs of some agents. Unknown agents are left out. */
+export async function readAgentOutcomes(
+  { database }: Pick<Ports, 'database'>,
+  { orgId }: Caller,
+  filter: AgentOutcomesFilter,
+): Promise<AgentOutcomes> {
+  const ids = [...new Set(filter.ids.split(',').map((id) => id.trim()))].filter((id) => id !== '')
+  if (ids.length > MAX_OUTCOME_AGENTS)
+    throw invalid([
+      { field: 'ids', value: ids.length, message: 'names too many agents', allowed: `${MAX_OUTCOME_AGENTS}` },
+    ])
+  const rows = await loadAgentOutcomes(database, {
+    ...{ orgId, ids: ids.map((id) => agentId(id)), limit: filter.limit ?? DEFAULT_OUTCOMES },
+  })
+  const runs = new Map<string, AgentOutcomes['items'][number]['runs'][number][]>()
+  for (const { agentId: agent, id, state, createdAt } of rows) {
+    const known = runs.get(agent) ?? []
+    if (id !== null) known.push({ id, status: state, created_at: formatInstant(createdAt) })
+    runs.set(agent, known)
+  }
+  return { items: [...runs].map(([agent, found]) => ({ agent_id: agent, runs: found })) }
+}

@@ -1,28 +1,16 @@
-import type { Page } from '../../api/page.ts'
-import { invalid } from '../../api/refusals.ts'
-import { ALERT_KINDS } from '../../domain/alerts.ts'
 import type { Envelope } from '../../domain/delivery/email-message.ts'
 import type { OrgId } from '../../domain/ids.ts'
-import { collectFlaws, textField } from '../../domain/input-fields.ts'
-import { parseWord } from '../../domain/input.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import { because, explainWhy } from '../../domain/reasons.ts'
-import type { Ports } from '../../engine/ports.ts'
-import type { Caller } from '../access/caller.ts'
-import type { AlertFilter, AlertView } from './schema.ts'
 import {
   type AlertChange,
   type AlertMessage,
-  type AlertRow,
   clearAlerts,
   clearAlertRow,
   insertAlertMessages,
   insertAlerts,
-  listAlerts,
   raiseAlertRow,
 } from './store.ts'
-import { formatInstantOrNull } from '../schedules/view.ts'
-import { pageOf, parseCursor, parseLimit } from '../../platform/db/cursor.ts'
 import type { Database, Transaction } from '../../platform/db/database.ts'
 
 /** Above this many changes at once, one message contains them all, so that targets are not flooded. */
@@ -102,39 +90,3 @@ function alertEnvelope(orgId: OrgId, alert: AlertChange, now: Instant): Envelope
       : { ...named, status: 'cleared', cleared_at: at, cleared_why: why, cleared_sentence: explainWhy(why) }
   return { type: `alert.${change}`, timestamp: at, data, about }
 }
-
-const STATUSES = ['open', 'cleared'] as const
-
-/** A page of the org's alerts, newest first. */
-export async function findAlerts(
-  { database }: Pick<Ports, 'database'>,
-  { orgId }: Caller,
-  filter: AlertFilter = {},
-): Promise<Page<AlertView>> {
-  const { flaws, keep } = collectFlaws()
-  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
-  const cursor = keep(parseCursor('cursor', filter.cursor))
-  const status = filter.status === undefined ? null : keep(parseWord('status', filter.status, STATUSES))
-  const kind = filter.kind === undefined ? null : keep(parseWord('kind', filter.kind, ALERT_KINDS))
-  const subjectId =
-    filter.subject_id === undefined ? null : keep(textField({ min: 1, max: 512 })('subject_id', filter.subject_id))
-  if (flaws.length > 0) throw invalid(flaws)
-  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
-  const open = status === null ? null : status === 'open'
-  const rows = await listAlerts(database, { orgId, open, kind, subjectId, after, limit: limit + 1 })
-  return pageOf(rows, limit, { view: viewAlert, cursor: ({ raisedAt, id }) => ({ createdAt: raisedAt, key: id }) })
-}
-
-const viewAlert = (row: AlertRow): AlertView => ({
-  id: row.id,
-  org_id: row.orgId,
-  kind: row.kind,
-  subject_kind: row.subjectKind,
-  subject_id: row.subjectId,
-  status: row.clearedAt === null ? 'open' : 'cleared',
-  why: row.why,
-  sentence: explainWhy(row.why),
-  raised_at: formatInstant(row.raisedAt),
-  cleared_at: formatInstantOrNull(row.clearedAt),
-  cleared_why: row.clearedWhy,
-})

@@ -25,6 +25,10 @@ const alerts = table('alert', {
   raisedAt: column.instant(),
   clearedAt: column.instant<Instant | null>(),
   clearedWhy: column.json<Why | null>(),
+  acknowledgedAt: column.instant<Instant | null>(),
+  /** The principal that acknowledged it, or `library`. */
+  acknowledgedBy: column.text<string | null>(),
+  snoozedUntil: column.instant<Instant | null>(),
 })
 
 /** A row of `alert`. */
@@ -96,6 +100,13 @@ export async function clearAlertRow(
   return rows.length > 0
 }
 
+/** Open alerts of a kind, of all orgs. */
+export async function loadAllOpenAlerts(connection: Connection, kind: AlertKind): Promise<readonly AlertRow[]> {
+  return alerts.read(
+    await connection.query(`select ${alerts.list} from alert where kind = $1 and cleared_at is null`, [kind]),
+  )
+}
+
 /** Open alerts of a kind. */
 export async function loadOpenAlerts(
   connection: Connection,
@@ -148,6 +159,16 @@ export function insertAlertMessages(
   )
 }
 
+const MARKS = alerts.pick('acknowledgedAt', 'acknowledgedBy', 'snoozedUntil')
+
+/** Saves who has acknowledged an alert, and until when it is snoozed. */
+export async function saveAlertMarks(tx: Transaction, row: AlertRow): Promise<void> {
+  await tx.query(`update alert set ${MARKS.assigned(3)} where org_id = $1 and id = $2`, [
+    ...[row.orgId, row.id],
+    ...MARKS.values(row),
+  ])
+}
+
 /** The alert, or undefined. */
 export async function loadAlert(
   connection: Connection,
@@ -180,6 +201,8 @@ export async function listAlerts(
   connection: Connection,
   page: OrgPage & {
     readonly open: boolean | null
+    /** Only open alerts that are neither acknowledged nor snoozed at this time; null: all. */
+    readonly needingAttentionAt: Instant | null
     readonly kind: AlertKind | null
     readonly subjectId: string | null
   },
@@ -190,10 +213,12 @@ export async function listAlerts(
       where org_id = $1 and ($2::boolean is null or (cleared_at is null) = $2::boolean)
         and ($3::timestamptz is null or (raised_at, id) < ($3::timestamptz, $4::text))
         and ($6::text is null or kind = $6) and ($7::text is null or subject_id = $7)
+        and ($8::timestamptz is null or (cleared_at is null and acknowledged_at is null
+          and (snoozed_until is null or snoozed_until <= $8::timestamptz)))
       order by raised_at desc, id desc limit $5`,
       [
         ...[page.orgId, page.open, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
-        ...[page.kind, page.subjectId],
+        ...[page.kind, page.subjectId, timestampOrNull(page.needingAttentionAt)],
       ],
     ),
   )

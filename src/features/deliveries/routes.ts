@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { alertFilter, alertPage } from '../alerts/schema.ts'
 import { id } from '../../api/common.ts'
+import { acknowledgeAlert, findAlerts, getAlert, retryAlert, snoozeAlert } from '../alerts/incidents.ts'
+import { acknowledgeInput, alert, alertFilter, alertPage, alertRetry, snoozeInput } from '../alerts/schema.ts'
 import { delivery, deliveryFilter, deliveryPage, type DeliveryView } from './schema.ts'
-import { findAlerts } from '../alerts/service.ts'
 import { findDeliveries, getDelivery, retryDelivery } from './service.ts'
 import { getRun } from '../runs/service.ts'
 import { requirePermission } from '../../operations/perform.ts'
@@ -22,7 +22,7 @@ async function get(call: CallIdentity, id: string): Promise<DeliveryView> {
   return found
 }
 
-/** The API of deliveries and alerts. */
+/** The API of deliveries. */
 export const deliveryOperations = {
   'deliveries.list': operation({
     ...{ ...reading, path: '/api/v1/deliveries' },
@@ -49,11 +49,61 @@ export const deliveryOperations = {
     answers: { 202: delivery },
     refusals: ['NOT_FOUND', 'CONFLICT'],
   }).by(({ ports, caller, params }) => retryDelivery(ports, caller, params.id)),
+}
+
+const changingAlerts = ['runs:write', 'schedules:run'] as const
+
+/** The API of alerts. */
+export const alertOperations = {
   'alerts.list': operation({
     ...{ method: 'GET', path: '/api/v1/alerts', tag: 'alerts', permission: 'runs:read' },
     summary: 'List alerts, newest first',
-    description: 'An alert is raised once and clears when the problem is gone.',
+    description:
+      'An alert is raised once and clears when the problem is gone. `streak` and `last_error` are those of its subject ' +
+      'now. With `attention`, only open alerts that are neither acknowledged nor snoozed.',
     query: alertFilter,
     answers: { 200: alertPage },
   }).by(({ ports, caller, query }) => findAlerts(ports, caller, query)),
+  'alerts.get': operation({
+    ...{ method: 'GET', path: '/api/v1/alerts/:id', tag: 'alerts', permission: 'runs:read' },
+    summary: 'Get an alert',
+    params: one,
+    answers: { 200: alert },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => getAlert(ports, caller, params.id)),
+  'alerts.acknowledge': operation({
+    ...{ method: 'POST', path: '/api/v1/alerts/:id/acknowledge', tag: 'alerts', permission: changingAlerts },
+    summary: 'Acknowledge an alert',
+    description:
+      'Tells others that someone takes care of it: it stays open, but does not need attention. It still clears itself, ' +
+      'and the next alert about the same subject is not acknowledged.',
+    params: one,
+    bodyOptional: true,
+    body: acknowledgeInput,
+    answers: { 200: alert },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+    examples: { body: { acknowledged: true } },
+  }).by(({ ports, caller, params, body }) => acknowledgeAlert(ports, caller, { id: params.id, input: body })),
+  'alerts.snooze': operation({
+    ...{ method: 'POST', path: '/api/v1/alerts/:id/snooze', tag: 'alerts', permission: changingAlerts },
+    summary: 'Snooze an alert until a time',
+    description:
+      'Until then it does not need attention. It still clears itself, and its messages to targets do not change.',
+    params: one,
+    body: snoozeInput,
+    answers: { 200: alert },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+    examples: { body: { until: '2027-01-15T09:00:00Z' } },
+  }).by(({ ports, caller, params, body }) => snoozeAlert(ports, caller, { id: params.id, input: body })),
+  'alerts.retry': operation({
+    ...{ method: 'POST', path: '/api/v1/alerts/:id/retry', tag: 'alerts', permission: 'schedules:run' },
+    summary: 'Retry the failed runs behind an alert',
+    description:
+      'Of an open `failures_in_a_row`: retries every failed run since the last success that was not retried yet, oldest ' +
+      'first, at most 100 per request. It stops at the first run that is refused.',
+    newWork: true,
+    params: one,
+    answers: { 202: alertRetry },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+  }).by(({ ports, caller, params }) => retryAlert(ports, caller, params.id)),
 }

@@ -16,6 +16,7 @@ export const EVENT_KINDS = [
   'config.reloaded',
   'alert.raised',
   'alert.cleared',
+  'alert.changed',
   'heartbeat.changed',
 ] as const
 
@@ -34,6 +35,7 @@ export const EVENT_PERMISSIONS: Readonly<Record<EventKind, Permission>> = {
   'config.reloaded': 'admin:*',
   'alert.raised': 'runs:read',
   'alert.cleared': 'runs:read',
+  'alert.changed': 'runs:read',
   'heartbeat.changed': 'agents:read',
 }
 

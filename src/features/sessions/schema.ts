@@ -8,7 +8,7 @@ import {
 } from '../../domain/session/session.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { TRIGGERS } from '../../domain/run/run.ts'
-import { anyJson, isoTime, pageOf, paging, whyFields } from '../../api/common.ts'
+import { anyJson, id, isoTime, pageOf, paging, whyFields } from '../../api/common.ts'
 import {
   fieldsRule,
   integerBetween,
@@ -186,6 +186,7 @@ export type SessionView = Shape<typeof session>
 /** Filter of the list of sessions. */
 export const sessionFilter = z.strictObject({
   isolated: z.boolean().optional().describe('Include the sessions of isolated schedule runs.'),
+  agent_id: id.optional().describe('Sessions whose key names this agent: `agent:<id>:…`.'),
   ...paging,
 })
 export type SessionFilter = Shape<typeof sessionFilter>

@@ -117,14 +117,20 @@ export async function listSessions(
     readonly limit: number
     /** Include the sessions of isolated schedule runs. */
     readonly withRuns?: boolean
+    /** Only keys that begin so; null: all. */
+    readonly keyPrefix?: string | null
   },
 ): Promise<readonly SessionRow[]> {
   const rows = await connection.query(
     `select ${sessionTable.list} from session
       where org_id = $1 and ($2::timestamptz is null or (created_at, key) < ($2::timestamptz, $3::text))
         ${page.withRuns === true ? '' : WITHOUT_RUN_SESSIONS}
+        and ($5::text is null or starts_with(key, $5::text))
       order by created_at desc, key desc limit $4`,
-    [page.orgId, timestampOrNull(page.after?.createdAt ?? null), page.after?.key ?? null, page.limit],
+    [
+      ...[page.orgId, timestampOrNull(page.after?.createdAt ?? null), page.after?.key ?? null, page.limit],
+      page.keyPrefix ?? null,
+    ],
   )
   return sessionTable.read(rows).map(sessionFromRow)
 }

@@ -2,7 +2,7 @@ import type { PageFilter } from '../../api/common.ts'
 import type { Page } from '../../api/page.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
 import { type OrgId, runId, type RunId, sessionKey, type SessionKey } from '../../domain/ids.ts'
-import { collectFlaws } from '../../domain/input-fields.ts'
+import { collectFlaws, textField } from '../../domain/input-fields.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { SessionRules } from '../../domain/session/session.ts'
 import type { Ports } from '../../engine/ports.ts'
@@ -205,6 +205,8 @@ export async function findSessions(
   const { flaws, keep } = collectFlaws()
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   const cursor = keep(parseCursor('cursor', filter.cursor))
+  const agent =
+    filter.agent_id === undefined ? null : keep(textField({ min: 1, max: 512 })('agent_id', filter.agent_id))
   if (flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, key: sessionKey(cursor.key) }
   const rows = await listSessions(ports.database, {
@@ -212,6 +214,7 @@ export async function findSessions(
     after,
     limit: limit + 1,
     withRuns: filter.isolated === true,
+    keyPrefix: agent === null ? null : `agent:${agent}:`,
   })
   const counts = await countSessionWork(ports.database, { orgId, keys: rows.map((row) => row.key) })
   const deployment = ports.settings().sessions

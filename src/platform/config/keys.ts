@@ -152,10 +152,12 @@ export const CONFIG_KEYS = {
     allow_hosts: texts({
       default: [],
       shape: HOST_AND_PORT,
+      hot: true,
       summary: 'Addresses that the outbound guard allows in addition.',
     }),
     allow_loopback: flag({
       default: false,
+      hot: true,
       summary:
         'Whether agents may run on this machine. Does not apply to delivery targets, callbacks and probes: allow their addresses in outbound.allow_hosts.',
     }),

@@ -61,10 +61,10 @@ describe('what is written', () => {
   it('says what is wrong and who can change it', () => {
     expect(judge('http://127.0.0.1:9000/', 'agent')).toBe(
       '127.0.0.1 is a loopback address, which is not allowed; the operator can set outbound.allow_loopback to true ' +
-        'for agents on this machine, or add 127.0.0.1:9000 to outbound.allow_hosts, in config.yaml of the data directory',
+        'for agents on this machine, or add 127.0.0.1:9000 to outbound.allow_hosts (escapement config set, or config.yaml of the data directory)',
     )
     expect(judge('http://[fd00::1]/', 'webhook')).toBe(
-      'fd00::1 is a unique-local address, which is not allowed; the operator can add [fd00::1]:80 to outbound.allow_hosts, in config.yaml of the data directory',
+      'fd00::1 is a unique-local address, which is not allowed; the operator can add [fd00::1]:80 to outbound.allow_hosts (escapement config set, or config.yaml of the data directory)',
     )
     expect(judge('http://a:b@example.com/', 'agent')).toBe('must not contain a user name or password')
     expect(judge('ftp://example.com/', 'agent')).toBe('must begin with http:// or https://')
@@ -177,7 +177,7 @@ describe('what a name stands for', () => {
   it('is said with the name and the address', () => {
     expect(judgeAnswer('http://rebind.example/', ['10.0.0.1'])).toBe(
       'rebind.example resolves to 10.0.0.1, which is a private address, which is not allowed; the operator can add ' +
-        'rebind.example:80 to outbound.allow_hosts, in config.yaml of the data directory',
+        'rebind.example:80 to outbound.allow_hosts (escapement config set, or config.yaml of the data directory)',
     )
   })
 })

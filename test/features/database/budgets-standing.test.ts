@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BudgetInput } from '../../../src/features/budgets/schema.ts'
 import { agentId } from '../../../src/domain/ids.ts'
 import { HOUR_MS } from '../../../src/domain/instant.ts'
-import { findAlerts } from '../../../src/features/alerts/service.ts'
+import { findAlerts } from '../../../src/features/alerts/incidents.ts'
 import {
   updateBudget,
   createBudget,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { scheduleId } from '../../../src/domain/ids.ts'
 import { HOUR_MS, later, MINUTE_MS } from '../../../src/domain/instant.ts'
-import { findAlerts } from '../../../src/features/alerts/service.ts'
+import { findAlerts } from '../../../src/features/alerts/incidents.ts'
 import { findDeliveries, getDelivery, retryDelivery } from '../../../src/features/deliveries/service.ts'
 import { createRetention } from '../../../src/features/retention/service.ts'
 import { retryRun } from '../../../src/features/runs/retry.ts'

@@ -26,7 +26,7 @@ function reload(keeper: ConfigReloader, text: string): ConfigChange {
 const holds = (keeper: ConfigReloader, path: string): unknown => keeper.current().values.get(path)?.value
 
 const HOT =
-  /^(lanes|sessions|retry|retention|alerts|metrics|log)\.|^tasks\.(max_|result_ttl|default_deadline)|^server\.(rate_limit|limits)\./
+  /^(lanes|sessions|retry|retention|alerts|metrics|log|outbound)\.|^tasks\.(max_|result_ttl|default_deadline)|^server\.(rate_limit|limits)\./
 
 const rowsOf = (hot: boolean): readonly (readonly [string, unknown])[] =>
   PLACED.filter(({ path }) => HOT.test(path) === hot).map(({ path, key }) => [path, key.default])

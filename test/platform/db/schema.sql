@@ -26,7 +26,10 @@ create table alert (
   why jsonb not null,
   raised_at timestamp with time zone not null,
   cleared_at timestamp with time zone,
-  cleared_why jsonb
+  cleared_why jsonb,
+  acknowledged_at timestamp with time zone,
+  acknowledged_by text collate C,
+  snoozed_until timestamp with time zone
 );
 create table api_key (
   org_id text collate C not null,

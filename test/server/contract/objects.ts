@@ -105,6 +105,21 @@ const hookChannel = (name: string): unknown => ({
   ...{ name, kind: 'hook', agent_id: 'writer', signing_secret: `whsec_${'c2VjcmV0'.repeat(5)}` },
 })
 
+/** An open alert about a schedule. */
+const makeAlert: Maker = async (world) => {
+  const schedule = await makeSchedule(world)
+  const id = next('alr_made')
+  await world.services.db.query(
+    `insert into alert (org_id, id, kind, subject_kind, subject_id, why, raised_at)
+     values ($1, $2, 'failures_in_a_row', 'schedule', $3, $4::jsonb, now())`,
+    [
+      ...[ORG, id, schedule],
+      JSON.stringify(because('failure_streak', 'alerts.failures_in_a_row', { streak: 3, alert_after: 3 })),
+    ],
+  )
+  return id
+}
+
 const makeAgent = posting('/api/v1/agents', (name) => ({ id: name, name, executor: { kind: 'echo' } }))
 
 const makeSchedule = posting('/api/v1/schedules', (name) => ({ name, every_seconds: 3_600 }))
@@ -150,6 +165,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'channels.id': posting('/api/v1/channels', botChannel),
   'hooks.receive.id': posting('/api/v1/channels', hookChannel),
   'deliveries.id': makeDelivery,
+  'alerts.id': makeAlert,
   'keys.id': posting('/api/v1/keys', (name) => ({ name, scopes: ['runs:read'] })),
   'members.id': posting(`/api/v1/orgs/${ORG}/members`, (name) => ({ name })),
   'members.org_id': () => Promise.resolve(ORG),

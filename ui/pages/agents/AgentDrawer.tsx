@@ -1,7 +1,7 @@
 import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { AgentInput, AgentView } from '../../../src/features/agents/schema.ts'
+import type { AgentView } from '../../../src/features/agents/schema.ts'
 import { api } from '../../api/client.ts'
 import { agentOf } from '../../api/admin-queries.ts'
 import { schedulePage } from '../../api/queries.ts'
@@ -14,7 +14,7 @@ import { ErrorState } from '../../parts/ErrorState.tsx'
 import { Lines } from '../../parts/Lines.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { agentFields } from './agent-fields.ts'
-import { USUAL } from './executor-fields.ts'
+import { AllowAddress, ConnectAgent } from './ConnectAgent.tsx'
 
 interface AgentDrawerProps {
   /** `new`, or the id of one there is. */
@@ -23,20 +23,12 @@ interface AgentDrawerProps {
 }
 
 const TOUCHES = [['agents'], ['audit']]
-const NEW = withRails('self_service', USUAL)
 
 /** The editor of an agent, new or not. */
 export function AgentDrawer({ id, close }: AgentDrawerProps): ReactNode {
   const say = useSay()
   const { data, error, refetch } = useQuery({ ...agentOf(id), enabled: id !== 'new', gcTime: 0 })
-  if (id === 'new')
-    return (
-      <FormDrawer
-        {...{ title: say('agents.new'), fields: agentFields(true), thing: NEW, touches: TOUCHES, close }}
-        saved={say('agents.saved', { name: '' })}
-        save={(body) => api.agents.create(railsOf('self_service', body) as unknown as AgentInput)}
-      />
-    )
+  if (id === 'new') return <ConnectAgent close={close} />
   if (data !== undefined) return <EditAgent agent={data} close={close} />
   return (
     <Drawer opened onClose={close} position="right" closeButtonProps={{ 'aria-label': say('action.close') }}>
@@ -53,6 +45,7 @@ function EditAgent({ agent, close }: { readonly agent: AgentView; readonly close
       {...{ title: say('agents.edit', { name }), fields: agentFields(false), touches: TOUCHES, close }}
       thing={withRails('self_service', agent)}
       saved={say('agents.saved', { name })}
+      remedy={(error, again) => <AllowAddress error={error} again={again} />}
       save={(body) => {
         const whole = {
           ...railsOf('self_service', body),

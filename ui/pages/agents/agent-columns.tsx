@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AgentView } from '../../../src/features/agents/schema.ts'
-import { runPage, statsOf } from '../../api/queries.ts'
-import { Sparkline } from '../../parts/Sparkline.tsx'
+import { outcomesOfAgents } from '../../api/admin-queries.ts'
+import { agentList, statsOf } from '../../api/queries.ts'
+import { Sparkline } from '../../parts/figures/Sparkline.tsx'
 import type { Column } from '../../table/column.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { AgentActions } from './AgentActions.tsx'
@@ -14,8 +15,6 @@ interface CellProps {
   readonly agent: AgentView
 }
 
-const OUTCOMES = 20
-
 /** The columns of the table of agents. */
 export function useAgentColumns(show: (id: string) => void): readonly Column<AgentView>[] {
   const say = useSay()
@@ -24,9 +23,9 @@ export function useAgentColumns(show: (id: string) => void): readonly Column<Age
       ...{ id: 'name', width: 'minmax(180px, 2fr)', header: say('agents.col.name') },
       cell: (agent) => (
         <div className="agent-name">
-          <button type="button" className="plain-button door" onClick={() => show(agent.id)}>
+          <Link to="/agents/$id" params={{ id: agent.id }} search={{}} className="door">
             {agent.name}
-          </button>
+          </Link>
           <div className="quiet small ellipsis-line">{agent.description === '' ? agent.id : agent.description}</div>
         </div>
       ),
@@ -78,6 +77,8 @@ function LimitCell({ agent: { max_concurrent: most, timeout_seconds: timeout } }
 }
 
 function LastCell({ agent }: CellProps): ReactNode {
-  const { data, isPending } = useQuery(runPage({ agent_id: agent.id, limit: OUTCOMES }))
-  return isPending ? <Skeleton height={18} width={120} /> : <Sparkline runs={data?.items ?? []} />
+  const ids = useQuery(agentList).data?.items.map(({ id }) => id) ?? []
+  const { data, isPending } = useQuery(outcomesOfAgents(ids))
+  const runs = data?.items.find(({ agent_id: id }) => id === agent.id)?.runs ?? []
+  return isPending ? <Skeleton height={18} width={120} /> : <Sparkline runs={runs} />
 }

@@ -3,14 +3,12 @@ import type { FieldSpec, FormValues } from '../../forms/field.ts'
 import { railFields } from '../../forms/restriction-fields.ts'
 import { executorFields, KINDS } from './executor-fields.ts'
 
-const ABOUT: readonly FieldSpec[] = [
-  { path: 'name', label: 'agents.name', kind: 'text', isRequired: true },
-  { path: 'description', label: 'agents.description', kind: 'text' },
-  {
-    ...{ path: 'executor.kind', label: 'agents.kind', kind: 'choice', isRequired: true },
-    choices: KINDS,
-  },
-]
+const NAME: FieldSpec = { path: 'name', label: 'agents.name', kind: 'text', isRequired: true }
+const DESCRIPTION: FieldSpec = { path: 'description', label: 'agents.description', kind: 'text' }
+const KIND: FieldSpec = {
+  ...{ path: 'executor.kind', label: 'agents.kind', kind: 'choice', isRequired: true },
+  choices: KINDS,
+}
 
 const LIMITS: readonly FieldSpec[] = [
   {
@@ -44,17 +42,36 @@ const LADDER: FieldSpec = {
 }
 const ID: FieldSpec = { path: 'id', label: 'agents.id', kind: 'code', hint: 'agents.idHint', example: 'writer' }
 
-/** The fields of an agent, as its kind of executor and its way of waiting demand. Only a new one may be given an id. */
+/** What nearly every agent of a kind is given, besides what it needs. */
+const USUALLY_GIVEN: ReadonlySet<string> = new Set(['executor.api_key', 'executor.system_prompt', 'executor.args'])
+
+const isUsual = ({ path, isRequired }: FieldSpec): boolean => isRequired === true || USUALLY_GIVEN.has(path)
+
+/**
+ * The fields of an agent: first what its kind of executor needs, then the rest, folded. Only a new one may be given an
+ * id, and a new one is typed a key that becomes a secret.
+ */
 export const agentFields =
   (isNew: boolean) =>
   (values: FormValues): readonly FieldSpec[] => {
     const strategy = values['retry_policy.strategy']
-    return [
+    const options = executorFields(values['executor.kind']).map((spec) =>
+      isNew && spec.path === 'executor.api_key' ? { ...spec, ...TYPED_KEY } : spec,
+    )
+    const rest = [
+      DESCRIPTION,
       ...(isNew ? [ID] : []),
-      ...ABOUT,
-      ...executorFields(values['executor.kind']),
+      ...options.filter((spec) => !isUsual(spec)),
       ...LIMITS,
       ...(strategy === 'ladder' ? [LADDER] : strategy === undefined || strategy === '' ? [] : WAITS),
       ...railFields('self_service', values),
     ]
+    return [
+      NAME,
+      ...(isNew ? [] : [KIND]),
+      ...options.filter(isUsual),
+      ...rest.map((spec) => ({ ...spec, isFolded: true })),
+    ]
   }
+
+const TYPED_KEY = { kind: 'secret', hint: 'agents.keyHint', example: 'sk-…' } as const

@@ -9,3 +9,13 @@ export function readAgentSearch({ agent }: Readonly<Record<string, unknown>>): A
   const given = typeof agent === 'string' || typeof agent === 'number' ? String(agent) : ''
   return given === '' ? {} : { agent: given }
 }
+
+/** What the address of the page of one agent says: what is open above it. */
+export interface AgentOneSearch {
+  readonly open?: 'edit' | 'test'
+}
+
+/** Reads the address; what makes no sense is left out. */
+export function readAgentOneSearch({ open }: Readonly<Record<string, unknown>>): AgentOneSearch {
+  return open === 'edit' || open === 'test' ? { open } : {}
+}

@@ -20,12 +20,11 @@ const fieldOf = ({ name, input, choices, usual: _, ...rest }: OptionField): Fiel
 /** The fields of a kind; one that is not known has none. */
 export const executorFields = (kind: unknown): readonly FieldSpec[] => specOf(kind)?.console.fields.map(fieldOf) ?? []
 
-const usual = EXECUTORS.flatMap(({ console }) => console.fields).flatMap(({ name, usual: value }) =>
-  value === undefined ? [] : [[name, value]],
-)
-
-/** What a new agent begins with. */
-export const USUAL: Readonly<Record<string, unknown>> = { executor: { kind: 'http', ...Object.fromEntries(usual) } }
+/** What a new agent of a kind begins with. */
+export const usualOf = (kind: string): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    (specOf(kind)?.console.fields ?? []).flatMap(({ name, usual }) => (usual === undefined ? [] : [[name, usual]])),
+  )
 
 /** Where an agent does its work, in a few letters: an address, a model, a program. */
 export function placeOf({ executor }: Pick<AgentView, 'executor'>): string | null {

@@ -1,37 +1,41 @@
 import { SegmentedControl } from '@mantine/core'
 import { IconBellRinging, IconCircleCheck } from '@tabler/icons-react'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AlertView } from '../../../src/features/alerts/schema.ts'
 import { alertPages } from '../../api/admin-queries.ts'
+import { incidentsOf } from '../../api/incidents.ts'
+import { openAlerts } from '../../api/queries.ts'
 import { Door } from '../../parts/Door.tsx'
-import { useDoors, type Doors } from '../../parts/doors.ts'
+import { useDoors } from '../../parts/doors.ts'
 import { EmptyState } from '../../parts/EmptyState.tsx'
+import { ErrorState } from '../../parts/ErrorState.tsx'
+import { Lines } from '../../parts/Lines.tsx'
 import { PageHead } from '../../parts/PageHead.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { Sentence } from '../../parts/Sentence.tsx'
-import { ShortId } from '../../parts/ShortId.tsx'
 import type { Column } from '../../table/column.ts'
 import { Listing } from '../../table/Listing.tsx'
 import { usePages } from '../../table/use-pages.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
+import { useNow } from '../../time/clock.ts'
 import { Time } from '../../time/Time.tsx'
 import { readAlertSearch } from './alert-search.ts'
+import { doorOf, IncidentCard } from './IncidentCard.tsx'
 import '../../parts/records.css'
+import './alerts.css'
 
+const MINUTE_MS = 60_000
 const SHOWN = ['open', 'cleared', 'all'] as const
 
-/** Open and cleared alerts. */
+/** Open alerts by cause, and the history of all. */
 export function AlertsPage(): ReactNode {
   const say = useSay()
   const navigate = useNavigate({ from: '/operations/alerts' })
   const { show = 'open' } = useSearch({
     ...{ from: '/shell/operations/alerts', select: readAlertSearch, structuralSharing: true },
   })
-  const list = useInfiniteQuery(alertPages(show === 'all' ? {} : { status: show }))
-  const { rows, more } = usePages(list)
-  const columns = useColumns()
   return (
     <>
       <PageHead
@@ -46,19 +50,59 @@ export function AlertsPage(): ReactNode {
           />
         }
       />
-      <Panel className="alerts">
-        <Listing<AlertView>
-          {...{ list, rows, columns, onEnd: more, label: say('alerts.title'), idOf: ({ id }) => id }}
-          empty={
-            <EmptyState
-              icon={<IconCircleCheck size={22} aria-hidden />}
-              title={say('alerts.empty.title')}
-              text={say('alerts.empty.text')}
-            />
-          }
-        />
-      </Panel>
+      {show === 'open' ? <Incidents /> : <History show={show} />}
     </>
+  )
+}
+
+/** Open alerts, one card per cause. */
+function Incidents(): ReactNode {
+  const now = useNow(MINUTE_MS)
+  const { data, error, refetch } = useQuery(openAlerts)
+  if (data === undefined)
+    return (
+      <Panel>{error === null ? <Lines count={4} /> : <ErrorState error={error} retry={() => void refetch()} />}</Panel>
+    )
+  const incidents = incidentsOf(data.items, now)
+  if (incidents.length === 0)
+    return (
+      <Panel className="alerts">
+        <NoAlerts />
+      </Panel>
+    )
+  return (
+    <div className="incidents">
+      {incidents.map((incident) => (
+        <IncidentCard key={`${incident.kind} ${incident.id}`} incident={incident} />
+      ))}
+    </div>
+  )
+}
+
+/** Every alert, one by one. */
+function History({ show }: { readonly show: 'cleared' | 'all' }): ReactNode {
+  const say = useSay()
+  const list = useInfiniteQuery(alertPages(show === 'all' ? {} : { status: show }))
+  const { rows, more } = usePages(list)
+  const columns = useColumns()
+  return (
+    <Panel className="alerts">
+      <Listing<AlertView>
+        {...{ list, rows, columns, onEnd: more, label: say('alerts.title'), idOf: ({ id }) => id }}
+        empty={<NoAlerts />}
+      />
+    </Panel>
+  )
+}
+
+function NoAlerts(): ReactNode {
+  const say = useSay()
+  return (
+    <EmptyState
+      icon={<IconCircleCheck size={22} aria-hidden />}
+      title={say('alerts.empty.title')}
+      text={say('alerts.empty.text')}
+    />
   )
 }
 
@@ -79,16 +123,17 @@ function useColumns(): readonly Column<AlertView>[] {
       ...{ id: 'sentence', width: 'minmax(200px, 3fr)', header: say('alerts.title') },
       cell: ({ why, kind }) => (
         <div>
-          <Sentence why={why} /> <span className="tag">{kind}</span>
+          <Sentence why={why} /> <span className="tag">{say(`alerts.kind.${kind}`)}</span>
         </div>
       ),
     },
     {
       ...{ id: 'subject', width: 'minmax(110px, 1fr)', header: say('audit.col.object') },
       cell: (alert) => (
-        <Door to={subjectOf(alert, doors)}>
-          <span className="quiet">{alert.subject_kind}</span> <ShortId id={alert.subject_id} />
-        </Door>
+        <>
+          <Door to={doorOf({ kind: alert.subject_kind, id: alert.subject_id }, doors)}>{alert.subject_name}</Door>
+          <div className="quiet small">{say(`alerts.cause.${alert.subject_kind}`)}</div>
+        </>
       ),
     },
     {
@@ -105,13 +150,4 @@ function useColumns(): readonly Column<AlertView>[] {
       ),
     },
   ]
-}
-
-/** Where what an alert is about is shown. */
-function subjectOf({ subject_kind: kind, subject_id: id }: AlertView, doors: Doors): string | undefined {
-  const word: string = kind
-  if (word === 'schedule') return doors.schedule(id)
-  if (word === 'budget') return '/settings/limits'
-  if (word === 'agent') return '/agents/heartbeats'
-  return word === 'node' ? '/operations/nodes' : '/settings/targets'
 }

@@ -6,7 +6,7 @@ import type { SeriesPoint, StatsView } from '../../../src/features/stats/schema.
 import { seriesOf } from '../../api/queries.ts'
 import { useTexts } from '../../texts/TextProvider.tsx'
 import { spanText } from '../../time/span.ts'
-import { Bars } from './Bars.tsx'
+import { Bars } from '../../parts/figures/Bars.tsx'
 import { ILL, lengthBars, outcomeBars, sumOf, tokenBars, type Words } from './figure-bars.ts'
 
 /** Four numbers about the last day, each with its course hour by hour, and each a door to the runs behind it. */
@@ -37,7 +37,9 @@ function RunsFigure({ stats, points, words }: ShownProps): ReactNode {
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const ill = ILL.reduce((sum, status) => sum + (runs?.by_status[status] ?? 0), 0)
   const note =
-    runs?.share == null ? (
+    runs === undefined ? (
+      ''
+    ) : runs.share === null ? (
       say('overview.noNumber')
     ) : (
       <>
@@ -57,7 +59,12 @@ function RunsFigure({ stats, points, words }: ShownProps): ReactNode {
 function DurationFigure({ stats, points, words }: ShownProps): ReactNode {
   const { say } = words
   const spread = stats?.runs.duration_ms
-  const note = spread == null ? say('overview.noNumber') : say('overview.median', { span: spanText(spread.p50, say) })
+  const note =
+    spread === undefined
+      ? ''
+      : spread === null
+        ? say('overview.noNumber')
+        : say('overview.median', { span: spanText(spread.p50, say) })
   const value = spread === undefined ? undefined : spread === null ? '–' : spanText(spread.p95, say)
   const bars = lengthBars(points, words, { of: (point) => point.duration_p95_ms, color: 'var(--accent)' })
   return <Figure {...{ name: say('overview.p95'), note, value, bars, words }} />
@@ -66,7 +73,12 @@ function DurationFigure({ stats, points, words }: ShownProps): ReactNode {
 function LatenessFigure({ stats, points, words }: ShownProps): ReactNode {
   const { say } = words
   const spread = stats?.runs.lateness_ms
-  const note = spread == null ? say('overview.noNumber') : say('overview.median', { span: spanText(spread.p50, say) })
+  const note =
+    spread === undefined
+      ? ''
+      : spread === null
+        ? say('overview.noNumber')
+        : say('overview.median', { span: spanText(spread.p50, say) })
   const value = spread === undefined ? undefined : spread === null ? '–' : spanText(spread.p99, say)
   const bars = lengthBars(points, words, { of: (point) => point.lateness_p99_ms, color: 'var(--late)' })
   return <Figure {...{ name: say('overview.lateness'), note, value, bars, words, trigger: 'schedule' }} />
@@ -79,9 +91,14 @@ function UsageFigure({ stats, points, words }: ShownProps): ReactNode {
   const money = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 })
   const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
   const saved = stats?.probes.saved ?? 0
-  const used = cost > 0 ? say('overview.cost', { cost: money.format(cost) }) : tokens > 0 ? '' : say('overview.noUsage')
-  const note = saved === 0 ? used : say('probe.savedDay', { count: saved.toLocaleString(locale) })
-  const value = stats === undefined || points.length === 0 ? undefined : tokens === 0 ? '–' : short.format(tokens)
+  const isLoading = stats === undefined || points.length === 0
+  const notes = [
+    cost > 0 ? say('overview.cost', { cost: money.format(cost) }) : '',
+    saved > 0 ? say('probe.savedDay', { count: saved.toLocaleString(locale) }) : '',
+  ].filter((text) => text !== '')
+  const none = isLoading || tokens > 0 ? '' : say('overview.noUsage')
+  const note = notes.length === 0 ? none : notes.join(' · ')
+  const value = isLoading ? undefined : tokens === 0 ? '–' : short.format(tokens)
   return <Figure {...{ name: say('overview.usage'), note, value, bars: tokenBars(points, words), words }} />
 }
 

@@ -1,10 +1,8 @@
-import { IconCalendarPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { StatsView } from '../../../src/features/stats/schema.ts'
 import { schedulePage, statsOf } from '../../api/queries.ts'
-import { EmptyState } from '../../parts/EmptyState.tsx'
 import { ErrorState } from '../../parts/ErrorState.tsx'
 import { PageHead } from '../../parts/PageHead.tsx'
 import { Panel } from '../../parts/Panel.tsx'
@@ -15,6 +13,7 @@ import { Attention } from './Attention.tsx'
 import { Figures } from './Figures.tsx'
 import { Lanes } from './Lanes.tsx'
 import { BusyAgents } from './BusyAgents.tsx'
+import { FirstSteps } from './FirstSteps.tsx'
 import { RecentFailures } from './RecentFailures.tsx'
 import './overview.css'
 
@@ -32,7 +31,8 @@ export function OverviewPage(): ReactNode {
         </Panel>
       ) : (
         <div className="overview">
-          {isNew ? <FirstSteps /> : <OverviewTimeline />}
+          <FirstSteps stats={stats.data} />
+          {!isNew && <OverviewTimeline />}
           <Figures stats={stats.data} />
           <div className="overview-columns">
             <div className="overview-column">
@@ -74,20 +74,6 @@ function Headline({ stats }: { readonly stats: StatsView | undefined }): ReactNo
         </span>
       )}
     </span>
-  )
-}
-
-function FirstSteps(): ReactNode {
-  const say = useSay()
-  return (
-    <Panel>
-      <EmptyState
-        icon={<IconCalendarPlus size={22} aria-hidden />}
-        title={say('overview.first.title')}
-        text={say('overview.first.text')}
-        command={say('overview.first.command')}
-      />
-    </Panel>
   )
 }
 

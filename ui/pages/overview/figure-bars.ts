@@ -4,7 +4,7 @@ import { outcomeColor, outcomeOf, type Outcome } from '../../parts/outcome/outco
 import type { useTexts } from '../../texts/TextProvider.tsx'
 import { clockTime } from '../../time/zone.ts'
 import { spanText } from '../../time/span.ts'
-import type { Bar } from './Bars.tsx'
+import type { Bar } from '../../parts/figures/Bars.tsx'
 
 /** The texts and the locale of the user. */
 export type Words = Pick<ReturnType<typeof useTexts>, 'say' | 'locale'>

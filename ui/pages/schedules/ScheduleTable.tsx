@@ -49,26 +49,29 @@ export function ScheduleTable({ schedules, more }: ScheduleTableProps): ReactNod
 function useColumns(selection: Selection, ids: readonly string[]): readonly Column<ScheduleView>[] {
   const say = useSay()
   const isAll = ids.length > 0 && ids.every((id) => selection.ids.has(id))
+  // Nothing can be done with a selection by those who may only look.
+  const mayAct = useMay('schedules:write')
+  const select: Column<ScheduleView> = {
+    ...{ id: 'select', width: '20px' },
+    header: (
+      <Checkbox
+        {...{
+          checked: isAll,
+          indeterminate: selection.ids.size > 0 && !isAll,
+          'aria-label': say('schedules.selectAll'),
+        }}
+        onChange={() => selection.toggleAll(ids)}
+      />
+    ),
+    cell: ({ id, name }) => (
+      <Checkbox
+        {...{ checked: selection.ids.has(id), 'aria-label': say('schedules.select', { name }) }}
+        onChange={() => selection.toggle(id)}
+      />
+    ),
+  }
   return [
-    {
-      ...{ id: 'select', width: '20px' },
-      header: (
-        <Checkbox
-          {...{
-            checked: isAll,
-            indeterminate: selection.ids.size > 0 && !isAll,
-            'aria-label': say('schedules.selectAll'),
-          }}
-          onChange={() => selection.toggleAll(ids)}
-        />
-      ),
-      cell: ({ id, name }) => (
-        <Checkbox
-          {...{ checked: selection.ids.has(id), 'aria-label': say('schedules.select', { name }) }}
-          onChange={() => selection.toggle(id)}
-        />
-      ),
-    },
+    ...(mayAct ? [select] : []),
     {
       ...{ id: 'name', width: 'minmax(220px, 3fr)', header: say('schedules.col.name') },
       cell: (schedule) => <NameCell schedule={schedule} />,

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import type { RunView } from '../../src/features/runs/schema.ts'
-import { useSay } from '../texts/TextProvider.tsx'
-import { outcomeColor, outcomeOf, type Outcome } from './outcome/outcome.ts'
+import type { RunView } from '../../../src/features/runs/schema.ts'
+import { useSay } from '../../texts/TextProvider.tsx'
+import { outcomeColor, outcomeOf, type Outcome } from '../outcome/outcome.ts'
 
 const SLOTS = 20
 const STEP = 6
