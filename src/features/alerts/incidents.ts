@@ -132,7 +132,11 @@ function viewAlert(row: AlertRow, subjects: Subjects): AlertView {
 const STREAK_KINDS: ReadonlySet<string> = new Set(['failures_in_a_row', 'heartbeat_failing', 'delivery_disabled'])
 
 /** An alert with the state of its subject. */
-export async function getAlert({ database }: Pick<Ports, 'database'>, { orgId }: Caller, id: string): Promise<AlertView> {
+export async function getAlert(
+  { database }: Pick<Ports, 'database'>,
+  { orgId }: Caller,
+  id: string,
+): Promise<AlertView> {
   const row = await requireAlert(database, orgId, id)
   return viewAlert(row, await loadSubjects(database, orgId, [row]))
 }
@@ -158,7 +162,10 @@ async function markAlert(ports: Ports, caller: Caller, { id, verb, change }: Mar
     prepare: async (tx, now) => {
       const before = await requireAlert(tx, orgId, id)
       if (before.clearedAt !== null)
-        throw new Refusal('CONFLICT', `Alert ${id} was cleared at ${formatInstant(before.clearedAt)}; only open alerts change`)
+        throw new Refusal(
+          'CONFLICT',
+          `Alert ${id} was cleared at ${formatInstant(before.clearedAt)}; only open alerts change`,
+        )
       const after = change(before, now)
       await saveAlertMarks(tx, after)
       return { before, after }
@@ -213,7 +220,9 @@ export const snoozeAlert = (
       if (read !== null && !read.ok) throw invalid(read.flaws)
       const snoozedUntil = read?.value ?? null
       if (snoozedUntil !== null && snoozedUntil <= now)
-        throw invalid([{ field: 'until', value: until, message: 'is not in the future', allowed: `after ${formatInstant(now)}` }])
+        throw invalid([
+          { field: 'until', value: until, message: 'is not in the future', allowed: `after ${formatInstant(now)}` },
+        ])
       return { ...row, snoozedUntil }
     },
   })
@@ -260,7 +269,12 @@ export async function retryAlert(ports: Ports, caller: Caller, id: string): Prom
 
 /** The failed runs since the last success of the schedule that have not been retried, oldest first. */
 async function failedRunsOf(database: Connection, { orgId, subjectId }: AlertRow): Promise<readonly string[]> {
-  const newest = await listRuns(database, { orgId, scheduleId: scheduleId(subjectId), after: null, limit: MAX_SEARCHED })
+  const newest = await listRuns(database, {
+    orgId,
+    scheduleId: scheduleId(subjectId),
+    after: null,
+    limit: MAX_SEARCHED,
+  })
   const lastSuccess = newest.findIndex(({ state }) => state === 'success')
   const streak = lastSuccess === -1 ? newest : newest.slice(0, lastSuccess)
   const retried = new Set(newest.map(({ retryOf }) => retryOf))

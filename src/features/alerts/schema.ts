@@ -18,7 +18,10 @@ export const alert = named(
     raised_at: isoTime,
     cleared_at: isoTime.nullable(),
     cleared_why: why.nullable(),
-    streak: z.int().nullable().describe('The failures in a row until now. Null: it counts none, or the alert is cleared.'),
+    streak: z
+      .int()
+      .nullable()
+      .describe('The failures in a row until now. Null: it counts none, or the alert is cleared.'),
     last_error: z.string().nullable().describe('The error of the latest failure. Null: none is known.'),
     agent_id: z.string().nullable().describe('The agent whose runs it is about. Null: it is not about runs.'),
     acknowledged_at: isoTime.nullable().describe('When it was acknowledged: it no longer counts as new.'),

@@ -51,7 +51,12 @@ export function typedKeyOf(executor: AgentInput['executor']): { readonly key: st
 
 /** The name of the secret with the key of an agent. */
 export const secretNameFor = (id: string, taken: readonly string[]): string => {
-  const base = `${id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '') || 'AGENT'}_KEY`
+  const base = `${
+    id
+      .toUpperCase()
+      .replaceAll(/[^A-Z0-9]+/g, '_')
+      .replaceAll(/^_+|_+$/g, '') || 'AGENT'
+  }_KEY`
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}_${number}`
     if (!taken.includes(name)) return name
