@@ -3,7 +3,6 @@ import {
   specTypeSchemas,
   StreamableHTTPClientTransport,
   type Progress,
-  type Task,
   type Tool,
 } from '@modelcontextprotocol/client'
 import { describe, expect } from 'vitest'
@@ -15,6 +14,13 @@ import { scenario, type Remote, type World } from '../http-scenarios/world.ts'
 
 const HANDSHAKE = { mode: 'legacy' } as const
 const MODERN = { mode: { pin: '2026-07-28' } } as const
+
+/** A task, as far as it is looked at. */
+interface Task {
+  readonly taskId: string
+  readonly status: string
+  readonly statusMessage?: string | undefined
+}
 
 interface Guest {
   readonly client: Client

@@ -67,7 +67,7 @@ async function listResources(access: ResourceAccess, cursor: string | undefined)
   const page = (schedules ?? { items: [], next_cursor: null }) as Page<ScheduleView>
   const resources = page.items.map(({ id, name, description }) => ({
     ...{ uri: uriOf('schedules', id), name: id, title: name, mimeType: MIME_TYPE },
-    ...(description === null || description === '' ? {} : { description: truncate(description, 500) }),
+    ...(description === '' ? {} : { description: truncate(description, 500) }),
   }))
   if (page.next_cursor !== null) return { resources, nextCursor: page.next_cursor }
   const runs = await access

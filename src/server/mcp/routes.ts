@@ -104,7 +104,7 @@ async function sendStream(
 function resourceAccessOf(caller: ToolCaller): ResourceAccess {
   const { ctx, principal, request, reply } = caller
   return {
-    perform: async (toolRequest) => executeTool(caller, toolRequest, toolRequest.operation),
+    perform: async (toolRequest) => await executeTool(caller, toolRequest, toolRequest.operation),
     watch: async (filter, changed) => {
       const receiver = new EventReceiver(reply.raw, changed)
       const ended = new Promise<void>((resolve) => {

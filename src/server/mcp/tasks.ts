@@ -1,4 +1,4 @@
-import type { CallToolResult, Task } from '@modelcontextprotocol/server'
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Page } from '../../api/page.ts'
 import { Refusal } from '../../api/refusals.ts'
 import { explainWhy } from '../../domain/reasons.ts'
@@ -28,6 +28,17 @@ const RELATED_TASK_META_KEY = 'io.modelcontextprotocol/related-task'
 const POLL_INTERVAL_MS = 1_000
 const PAGE_SIZE = 50
 const MAX_TEXT_LENGTH = 50_000
+
+/** A task in the format of revision 2025-11-25. */
+interface Task {
+  readonly taskId: string
+  readonly status: 'working' | 'completed' | 'cancelled' | 'failed'
+  readonly statusMessage: string
+  readonly createdAt: string
+  readonly lastUpdatedAt: string
+  readonly ttl: null
+  readonly pollInterval: number
+}
 
 /** A run as a task. Nothing is stored for it: the id of the task is the id of the run. */
 export function taskOf(run: RunView | RunDetail): Task {
@@ -104,7 +115,7 @@ async function resultOf(
       if (isTerminal(run.status)) return toolResultOf(run)
       const task = taskOf(run)
       if (task.statusMessage !== told) {
-        told = task.statusMessage ?? ''
+        told = task.statusMessage
         await announce(scope, task, progress)
         progress += 1
       }
@@ -120,7 +131,7 @@ async function announce({ notify, progressToken }: MethodScope, task: Task, prog
   const related = { _meta: { [RELATED_TASK_META_KEY]: { taskId: task.taskId } } }
   await notify({ method: 'notifications/tasks/status', params: { ...task, ...related } })
   if (progressToken === undefined) return
-  const message = task.statusMessage ?? task.status
+  const message = task.statusMessage
   await notify({ method: 'notifications/progress', params: { progressToken, progress, message, ...related } })
 }
 

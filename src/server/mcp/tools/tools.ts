@@ -63,10 +63,10 @@ const taskSubmit = tool({
   title: 'Submit a task',
   description: [
     'Submit a task to an agent, to run as soon as a slot is free; returns its id at once.',
-    'Use it for work to do now and once. For later or repeated work, use schedule_create.',
+    'For later or repeated work, use schedule_create.',
     '`action` says what to do; `params` are its parameters. `deadline` covers waiting and execution: 60 seconds from now by default.',
     'A lower `priority` runs first. Example: {"agent_id": "writer", "action": "summarize", "params": {"text": "…"}}.',
-    'Check its status with run_explain, with the task id as `run_id`.',
+    'Check it with run_explain: pass the task id as `run_id`.',
   ].join(' '),
   input: z.strictObject({
     agent_id: id.describe('The agent that runs it'),
