@@ -13,6 +13,7 @@ import { POLICY_SETTINGS } from '../dist/features/schedules/schema.js'
 import { RPC_METHODS } from '../dist/server/rpc/methods.js'
 import * as words from '../dist/api/enum-words.js'
 import { effectivePermissions, PERMISSIONS } from '../dist/domain/access/access.js'
+import { LIST_PRICES, PRICES_AS_OF } from '../dist/executors/chat/prices.js'
 import { EXECUTORS } from '../dist/executors/kinds.js'
 import { ERROR_CODES } from '../dist/domain/run/error-codes.js'
 import { REASONS } from '../dist/domain/reasons.js'
@@ -25,6 +26,8 @@ import { compareSection, SECTIONS } from './docs/sections.mjs'
 const core = {
   ERROR_CODES,
   EXECUTORS,
+  LIST_PRICES,
+  PRICES_AS_OF,
   REASONS,
   renderRunStates,
   PERMISSIONS,

@@ -11,6 +11,7 @@ import { createSenders } from './integrations/senders.ts'
 import { createChannels } from './integrations/channels.ts'
 import { createChannelLoop } from './engine/loops/channels.ts'
 import { createAlertPass } from './engine/loops/stall.ts'
+import { createBackgroundLoop } from './engine/loops/background.ts'
 import { createBackfills } from './engine/loops/backfills.ts'
 import { createDeliveries } from './engine/deliveries.ts'
 import { createHeartbeats } from './engine/loops/heartbeats.ts'
@@ -260,6 +261,7 @@ function compose(opened: OpenedParts): App {
   const loops = createLoops({
     ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneRules: () => loadLaneRules(ports) },
     ...{ deliveries, heartbeats, backfills: createBackfills({ parts, ports }), channels: attendance, alertPass },
+    background: createBackgroundLoop({ parts, ports }),
   })
   const [live, work] = [createLiveRuns(parts), createLiveWork(parts)]
   return {

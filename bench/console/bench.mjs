@@ -1,5 +1,6 @@
-// `npm run bench -- console [--runs n] [--schedules n]`: the console in a real browser with a lot of data. Prints how long the
-// first load of each page takes until its rows are visible, and the main-thread cost of scrolling.
+// `npm run bench -- console [--runs n] [--schedules n] [--days n]`: the console in a real browser with a lot of data. Prints how
+// long the first load of each page takes until its rows are visible, the main-thread cost of scrolling, and how long the server
+// takes to answer the ranges of the timeline.
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { settle, withClient } from '../engine/seeding.mjs'
@@ -21,7 +22,11 @@ const PAGES = {
 export async function run(args = []) {
   const { values } = parseArgs({
     args,
-    options: { runs: { type: 'string', default: '100000' }, schedules: { type: 'string', default: '10000' } },
+    options: {
+      runs: { type: 'string', default: '100000' },
+      schedules: { type: 'string', default: '10000' },
+      days: { type: 'string', default: '30' },
+    },
   })
   const server = await startServer()
   const browser = await openBrowser()
@@ -31,10 +36,14 @@ export async function run(args = []) {
       const serve = { outside: { url, postmaster: server.pid, key } }
       await withServed(serve, makeTemplates)
       await withClient(url, async (client) => {
-        await seedConsole(client, { runs: Number(values.runs), schedules: Number(values.schedules) })
+        const [runs, schedules, days] = [values.runs, values.schedules, values.days].map(Number)
+        await seedConsole(client, { runs, schedules, days })
         await settle(client)
       })
-      return withServed(serve, (served) => lookAtAll(browser, served))
+      return withServed(serve, async (served) => [
+        ...(await lookAtAll(browser, served)),
+        ...(await askForRanges(served)),
+      ])
     })
   } finally {
     await browser.close()
@@ -70,6 +79,30 @@ async function lookAtAll(browser, { url, key }) {
     rows.push({
       ...{ page: name, 'first load ms, median': round(loads.toSorted((a, b) => a - b)[LOADS >> 1], 0) },
       ...{ 'worst ms': round(worst, 0), ...scrolled, ok: worst < GOAL_MS },
+    })
+  }
+  return rows
+}
+
+const HOUR_MS = 3_600_000
+const RANGES = { '1 h': 1, '24 h': 24, '7 d': 168, '30 d': 720 }
+const RANGE_GOAL_MS = 300
+
+/** Asks for the timeline of all schedules, as a switch of its range does: with transport, some of it still to come. */
+async function askForRanges({ ask }) {
+  const rows = []
+  for (const [name, hours] of Object.entries(RANGES)) {
+    const times = []
+    for (let turn = 0; turn < LOADS; turn++) {
+      const [from, to] = [-0.7, 0.3].map((share) => new Date(Date.now() + share * hours * HOUR_MS).toISOString())
+      const begin = performance.now()
+      await ask('GET', `/api/v1/stats/timeline?limit=50&from=${from}&to=${to}`)
+      times.push(performance.now() - begin)
+    }
+    const median = times.toSorted((a, b) => a - b)[LOADS >> 1]
+    rows.push({
+      ...{ page: `timeline, ${name}`, 'first load ms, median': round(median, 0) },
+      ...{ 'worst ms': round(Math.max(...times), 0), ok: median < RANGE_GOAL_MS },
     })
   }
   return rows

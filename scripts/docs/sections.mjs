@@ -17,6 +17,7 @@ import {
   renderPolicySettings,
   renderReasons,
   renderSettings,
+  renderModelPrices,
   renderTimeouts,
   renderTroubles,
 } from './tables.mjs'
@@ -42,6 +43,11 @@ export const SECTIONS = [
     name: 'policy-settings',
     file: 'docs/concepts/schedules.md',
     render: (core) => renderPolicySettings(core.POLICY_SETTINGS),
+  },
+  {
+    name: 'model-prices',
+    file: 'docs/guides/model-apis.md',
+    render: (core) => renderModelPrices(core.LIST_PRICES, core.PRICES_AS_OF),
   },
   { name: 'timeouts', file: 'docs/concepts/runs.md', render: (core) => renderTimeouts(core.EXECUTORS) },
   { name: 'error-codes', file: 'docs/reference/error-codes.md', render: (core) => renderErrorCodes(core.ERROR_CODES) },

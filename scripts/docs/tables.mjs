@@ -14,6 +14,18 @@ export function renderExecutors(executors) {
   )
 }
 
+/** The list prices of src/executors/chat/prices.ts with their date. */
+export function renderModelPrices(prices, asOf) {
+  const rows = table(
+    ['Model', 'Input', 'Cached input', 'Cache write', 'Output'],
+    prices.map(({ model, prices: { input, cached_input: cached, cache_write: written, output } }) => [
+      `\`${model}\``,
+      ...[input, cached, written ?? input, output].map((price) => `$${price}`),
+    ]),
+  )
+  return `List prices of ${asOf} per million tokens:\n\n${rows}`
+}
+
 /** The default time limit of an attempt, by kind of executor. */
 export function renderTimeouts(executors) {
   return table(

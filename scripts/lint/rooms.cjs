@@ -2,9 +2,9 @@
 exports.ROOMS = {
   domain: '^src/domain/',
   'executor kinds':
-    '^src/executors/([^/]+/(kind|options|conversation)|kind|kinds|parse-executor|success-when|template)\\.ts$',
+    '^src/executors/([^/]+/(kind|options|conversation|prices)|kind|kinds|parse-executor|success-when|template)\\.ts$',
   executors:
-    '^src/executors/(?!([^/]+/(kind|options|conversation)|kind|kinds|parse-executor|success-when|template)\\.ts$)',
+    '^src/executors/(?!([^/]+/(kind|options|conversation|prices)|kind|kinds|parse-executor|success-when|template)\\.ts$)',
   integrations: '^src/integrations/',
   api: '^src/api/',
   'platform/config': '^src/platform/config/',

@@ -1,4 +1,4 @@
-import { Refusal } from '../api/refusals.ts'
+import { orRefusal, Refusal } from '../api/refusals.ts'
 import type { AgentId, OrgId, ScheduleId, SessionKey } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { OrgState } from './org-state/org-state.ts'
@@ -27,10 +27,77 @@ export interface Command<Answer> {
   readonly prepare?: (tx: Transaction, now: Instant, reads: TransactionReads) => Promise<unknown>
   /**
    * Decides and changes the org state. Throwing a Refusal refuses this command alone and must happen before any change.
+   * A command that decides much calls `between` from time to time, so that the server writes what is decided meanwhile.
    */
-  readonly apply: (state: OrgState, prepared: unknown) => Answer
+  readonly apply: (state: OrgState, prepared: unknown, between?: () => void) => Answer
   /** Extra statements after `apply`, in the same transaction. */
   readonly afterApply?: (tx: Transaction, answer: Answer, now: Instant) => Promise<void>
+}
+
+/** The outcome of one of several commands: its answer, or why it was refused. Plain data, to be stored for repetitions. */
+export type Outcome<Answer> = { readonly ok: true; readonly answer: Answer } | RefusedOutcome
+
+interface RefusedOutcome extends Pick<Refusal, 'code' | 'message' | 'runId' | 'retryAfterMs'> {
+  readonly ok: false
+}
+
+export const refusedOutcome = ({ code, message, runId, retryAfterMs }: Refusal): RefusedOutcome => ({
+  ok: false,
+  code,
+  message,
+  runId,
+  retryAfterMs,
+})
+
+/** A command without statements of its own. */
+export type PlainCommand<Answer> = Omit<Command<Answer>, 'prepare' | 'afterApply'>
+
+/** Several commands of an org as one: applied in order, each decided on its own. */
+export function eachOf<Answer>(
+  orgId: OrgId,
+  commands: readonly PlainCommand<Answer>[],
+): Command<readonly Outcome<Answer>[]> {
+  const load = (reads: TransactionReads, now: Instant): Promise<readonly unknown[]> =>
+    Promise.all(commands.map((command) => loadOrRefusal(command, reads, now)))
+  const keysOf = <Key>(keys: (needs: NonNullable<Command<Answer>['needs']>) => readonly Key[] | undefined): Key[] => {
+    const all = new Set<Key>()
+    for (const { needs } of commands) if (needs !== undefined) for (const key of keys(needs) ?? []) all.add(key)
+    return [...all]
+  }
+  return {
+    orgId,
+    needs: {
+      sessions: keysOf(({ sessions }) => sessions),
+      schedules: keysOf(({ schedules }) => schedules),
+      agents: keysOf(({ agents }) => agents),
+    },
+    ...(commands.some((command) => command.load !== undefined) ? { load } : {}),
+    apply: (state, prepared, between) => {
+      const loaded = prepared as readonly unknown[] | undefined
+      return commands.map((command, index) => {
+        between?.()
+        return applied(command, state, loaded?.[index])
+      })
+    },
+  }
+}
+
+async function loadOrRefusal<Answer>(
+  { load }: PlainCommand<Answer>,
+  reads: TransactionReads,
+  now: Instant,
+): Promise<unknown> {
+  try {
+    return await load?.(reads, now)
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+function applied<Answer>(command: PlainCommand<Answer>, state: OrgState, loaded: unknown): Outcome<Answer> {
+  const answer = loaded instanceof Refusal ? loaded : orRefusal(() => command.apply(state, loaded))
+  return answer instanceof Refusal ? refusedOutcome(answer) : { ok: true, answer }
 }
 
 /** Executes commands. */

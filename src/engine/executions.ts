@@ -19,6 +19,7 @@ import type {
   SecretsRequest,
   Usage,
 } from '../executors/executor.ts'
+import type { BackgroundWork } from '../features/runs/attempts-store.ts'
 import { failureReport, TOO_DEEP } from '../executors/http/answer.ts'
 import type { ProbeEnding, ProbedAttempt } from '../features/probes/gate.ts'
 
@@ -74,6 +75,12 @@ function sumUsage(a: Usage, b: Usage): Usage {
   return {
     inputTokens: sum(a.inputTokens, b.inputTokens),
     outputTokens: sum(a.outputTokens, b.outputTokens),
+    ...(a.cachedInputTokens === undefined && b.cachedInputTokens === undefined
+      ? {}
+      : { cachedInputTokens: sum(a.cachedInputTokens, b.cachedInputTokens) }),
+    ...(a.reasoningTokens === undefined && b.reasoningTokens === undefined
+      ? {}
+      : { reasoningTokens: sum(a.reasoningTokens, b.reasoningTokens) }),
     costMicros: sum(a.costMicros, b.costMicros),
     ...(b.contextWindow === undefined ? {} : { contextWindow: b.contextWindow }),
     ...(b.contextWindow === undefined && a.contextWindow !== undefined ? { contextWindow: a.contextWindow } : {}),
@@ -102,6 +109,8 @@ export interface ExecutionsContext {
   readonly offer: (about: AttemptOfRun) => Promise<string>
   /** Records that the executor reports later. Returns the callback token: the offered one, or a new one. */
   readonly defer: (about: AttemptOfRun, offered?: string) => Promise<string>
+  /** Records that a service works in the background, and where its result is fetched. */
+  readonly deferToService: (about: AttemptOfRun, work: BackgroundWork) => Promise<void>
   /** Opens secrets of an org. Left out: there are none. */
   readonly expose?: ((orgId: OrgId, asked: SecretsRequest) => Promise<ExposedSecrets>) | undefined
   /** Creates the API key an attempt may use. Left out: no attempt gets one. */
@@ -201,6 +210,7 @@ class AttemptExecution implements Execution, AttemptContext {
   readonly release: () => void
   readonly #ctx: ExecutionsContext
   readonly #executor: Executor | undefined
+  readonly #executorKey: string
   readonly #attempt: Attempt
   readonly #endsBy: Instant | null
   /** The probe to run first; null for nearly every attempt. */
@@ -220,6 +230,7 @@ class AttemptExecution implements Execution, AttemptContext {
     this.sessionKey = run.sessionKey
     this.#ctx = ctx
     this.#executor = ctx.executorFor(run.executorKey)
+    this.#executorKey = run.executorKey
     this.#attempt = attemptOf(claim)
     this.#endsBy = run.endsBy
     this.#probe = claim.probe
@@ -266,6 +277,12 @@ class AttemptExecution implements Execution, AttemptContext {
   get defer(): AttemptContext['defer'] {
     const { orgId, runId, attemptId } = this
     return (offered) => this.#ctx.defer({ orgId, runId, attemptId }, offered)
+  }
+
+  get deferToService(): AttemptContext['deferToService'] {
+    const { orgId, runId, attemptId } = this
+    return (reference) =>
+      this.#ctx.deferToService({ orgId, runId, attemptId }, { executor: this.#executorKey, reference })
   }
 
   get expose(): AttemptContext['expose'] {

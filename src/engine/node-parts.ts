@@ -145,6 +145,8 @@ export interface NodeParts {
   readonly plans: { wake: () => void }
   /** Woken when this node has recorded something to deliver. */
   readonly outbox: { wake: () => void }
+  /** The loop that fetches work in the background. */
+  readonly background: { wake: () => void }
   /** Aborted when the node stops. */
   readonly stopping: AbortController
 }
@@ -157,7 +159,7 @@ interface LoopPartsContext extends Pick<NodeParts, 'id' | 'actorOf'> {
 type LoopParts = Pick<
   NodeParts,
   | ('control' | 'loopCommands' | 'submitted' | 'nodeLeases' | 'workerLeases' | 'wakes' | 'notifier')
-  | ('ready' | 'listeners' | 'gapListeners' | 'published' | 'outbox' | 'plans')
+  | ('ready' | 'listeners' | 'gapListeners' | 'published' | 'outbox' | 'background' | 'plans')
 >
 
 /** Creates the parts that the loops of a node use. */
@@ -187,6 +189,7 @@ export function loopParts(ctx: NodeContext, { id, actorOf, stopping, failed }: L
     gapListeners: new Set(),
     published: new Map(),
     outbox: { wake: () => undefined },
+    background: { wake: () => undefined },
     plans: { wake: () => undefined },
   }
 }

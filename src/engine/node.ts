@@ -11,13 +11,14 @@ import { type HistoryRow, loopParts, type NodeContext, type NodeParts } from './
 import { createOrgActor, type OrgActor, type OrgActorContext } from './org-actor.ts'
 import type { NodeCapabilities } from './org-state/memory.ts'
 import { createProgress } from './progress.ts'
-import { deferReport, updateReady, offerToken, recordReport, wakeWaiting } from './reports.ts'
+import { deferReport, deferToService, updateReady, offerToken, recordReport, wakeWaiting } from './reports.ts'
 import { catchUpWithoutLock } from './transaction/catch-up.ts'
 import { isCapped } from './transaction/claim.ts'
 import { transactionLimits } from './transaction/limits.ts'
 import { reasonToAbort } from './transaction/pass-time.ts'
 import type { TransactionContext, TransactionResult } from './transaction/transaction.ts'
 import { createNodeLanes } from '../features/lanes/node-lanes.ts'
+import { insertRunLogs } from '../features/runs/log-store.ts'
 import { type NodeInfo, renewLease } from '../features/nodes/membership.ts'
 
 /**
@@ -85,7 +86,11 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     return created
   }
   const stopping = new AbortController()
-  const progress = createProgress({ officeOf: actorOf, sleep: ctx.sleep, stopping: stopping.signal })
+  const progress = createProgress({
+    ...{ officeOf: actorOf, sleep: ctx.sleep, stopping: stopping.signal, now: ctx.clock.now, nodeId: () => id },
+    store: (chunks) => insertRunLogs(ctx.database, chunks),
+    failed: health.failed,
+  })
   const workers = createWorkers({ actorOf, beginMs: () => ctx.settings().node.leaseMs })
   const executions = createExecutions({
     executorFor: (key) => ctx.executors.get(key),
@@ -95,6 +100,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     tracing: ctx.tracing,
     offer: (about) => offerToken(parts, about),
     defer: (about, offered) => deferReport(parts, about, offered),
+    deferToService: (about, work) => deferToService(parts, about, work),
     expose: ctx.expose,
     gate: ctx.gate,
     createAttemptKey: async (about) =>

@@ -1,8 +1,15 @@
 import type { OrgId } from '../domain/ids.ts'
+import type { BackgroundWork } from '../features/runs/attempts-store.ts'
 import { hashSecret } from '../features/access/key-text.ts'
 import { cutOutput, cutText } from '../features/runs/view.ts'
 import { withProbeRecord, isApplied } from '../features/probes/gate.ts'
-import { deferCommand, offerTokenCommand, reportCommand, type AttemptOfRun } from './commands/engine-commands.ts'
+import {
+  deferCommand,
+  deferToServiceCommand,
+  offerTokenCommand,
+  reportCommand,
+  type AttemptOfRun,
+} from './commands/engine-commands.ts'
 import type { ReportedAttempt } from './executions.ts'
 import type { NodeParts } from './node-parts.ts'
 import type { OrgActor } from './org-actor.ts'
@@ -16,7 +23,8 @@ export async function recordReport(
     // The executor recorded the deferral, with its token, before; without a token it could never report.
     return
   }
-  parts.progress.flush(orgId)
+  const printed = parts.progress.settle({ orgId, runId, attemptId })
+  if (printed !== null) await printed
   const { outputBytes } = parts.ctx.settings().retention
   const usage =
     attemptReport.usage === undefined || Object.keys(attemptReport.usage).length === 0 ? null : attemptReport.usage
@@ -32,6 +40,7 @@ export async function recordReport(
         attemptReport.errorMessage === undefined ? undefined : cutText(attemptReport.errorMessage, outputBytes),
       usage,
       nextCheck: attemptReport.nextCheck,
+      quota: attemptReport.quota,
     })
     const { probe } = attemptReport
     const kept = probe === undefined ? command : withProbeRecord(command, { runId, probe }, isApplied)
@@ -100,4 +109,12 @@ export async function deferReport(parts: NodeParts, about: AttemptOfRun, offered
   const deferred = await parts.actorOf(about.orgId).execute(deferCommand(about, hash), true)
   if (!deferred) throw new Error('the attempt is no longer current and cannot be deferred')
   return token
+}
+
+/** Records that a service works in the background; from now on the result is fetched, on any node. */
+export async function deferToService(parts: NodeParts, about: AttemptOfRun, work: BackgroundWork): Promise<void> {
+  const tokenHash = hashSecret(parts.ctx.newToken())
+  const deferred = await parts.actorOf(about.orgId).execute(deferToServiceCommand(about, tokenHash, work), true)
+  if (!deferred) throw new Error('the attempt is no longer current and cannot be deferred')
+  parts.background.wake()
 }

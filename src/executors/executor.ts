@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AttemptApiAccess } from '../domain/access/restrictions.ts'
+import type { ReportedQuota } from '../domain/budget/quota.ts'
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { AttemptOutcome } from '../domain/run/outcome.ts'
@@ -29,9 +30,15 @@ export interface Attempt {
 export interface Usage {
   readonly inputTokens?: number
   readonly outputTokens?: number
+  /** The input tokens that were read from a cache. */
+  readonly cachedInputTokens?: number
+  /** The output tokens that were used for reasoning. */
+  readonly reasoningTokens?: number
   readonly contextWindow?: number
   /** In whole millionths. */
   readonly costMicros?: number
+  /** The date of the list prices that the cost was computed with. */
+  readonly pricesAsOf?: string
 }
 
 /** The services available to an executor during an attempt. */
@@ -52,6 +59,11 @@ export interface AttemptContext {
    * single-use token, the offered one if there is one. The executor then reports `accepted`.
    */
   readonly defer: (offered?: string) => Promise<string>
+  /**
+   * Announces that a service works in the background: the run waits without a lane slot, across restarts, and the
+   * result is fetched by the `background` of the executor. The executor then reports `accepted`.
+   */
+  readonly deferToService: (work: BackgroundReference) => Promise<void>
   /**
    * Opens secrets of the org for one URL, just before they are sent. From then on their values are masked in all
    * progress and results of the attempt; an executor that splits one across stream pieces masks it itself.
@@ -87,10 +99,32 @@ export interface AttemptReport {
   readonly reported?: RuntimeReport | null
   /** The next check that the agent proposes, as it gave it. */
   readonly nextCheck?: unknown
+  /** What the called service reports as left of its quotas. */
+  readonly quota?: ReportedQuota
+}
+
+/** What an executor needs to fetch the result of work in the background, as JSON without secrets. */
+export type BackgroundReference = Readonly<Record<string, unknown>>
+
+/** How an executor fetches results of work in the background, on any node. */
+export interface BackgroundClient {
+  /** Returns the report; null: the service is still working, or could not be asked now. */
+  readonly fetch: (work: BackgroundAttempt) => Promise<AttemptReport | null>
+  /** Tells the service that its work is not wanted any more. */
+  readonly cancel: (work: BackgroundAttempt) => Promise<void>
+}
+
+/** An attempt with work in the background. */
+export interface BackgroundAttempt extends Pick<AttemptContext, 'signal' | 'expose'> {
+  readonly attempt: Attempt
+  readonly reference: BackgroundReference
 }
 
 /** Executes an attempt. It returns a report and should not throw; an exception is reported as `internal`. */
-export type Executor = (attempt: Attempt, context: AttemptContext) => Promise<AttemptReport>
+export interface Executor {
+  (attempt: Attempt, context: AttemptContext): Promise<AttemptReport>
+  readonly background?: BackgroundClient
+}
 
 const hexOf = (text: string, length: number): string => createHash('sha256').update(text).digest('hex').slice(0, length)
 

@@ -23,6 +23,10 @@ export interface ExecutorHost {
   ) => (attempt: Attempt) => Promise<{ readonly options: Options; readonly contextWindow: number | null } | null>
   /** The conversation before an attempt, of about `mostTokens` tokens at most. */
   readonly historyOf: (attempt: Attempt, mostTokens: number) => Promise<SessionHistory>
+  /** The session that the runtime reported in the latest run of the attempt's session; null: none. */
+  readonly lastSessionOf: (attempt: Attempt) => Promise<string | null>
+  /** The model that a retry was created with; null: that of the agent. */
+  readonly modelOf: (attempt: Attempt) => Promise<string | null>
   readonly readResult: ReadAgentResult
   /** The callback URL of a token; null when this process does not listen. */
   readonly callbackUrl: (token: string) => string | null

@@ -85,6 +85,7 @@ async function probeByCommand(
   const end = await runProcess({
     ...{ program, args, cwd, env: {}, stdin: '', account: options.account, maxBytes: MAX_PROBE_ANSWER_BYTES },
     ...{ signal: AbortSignal.any([outer, late]), killAfterMs: KILL_AFTER_MS, onOutput: () => undefined },
+    onErrorLine: () => undefined,
   })
   switch (end.kind) {
     case 'not_started':

@@ -5,8 +5,9 @@ import type { Attempt } from '../executors/executor.ts'
 import type { ExecutorHost } from '../executors/host.ts'
 import { EXECUTOR_FACTORIES } from '../executors/registry.ts'
 import { findAgent, findInlineAgent } from '../features/agents/input.ts'
+import { loadReportedSession, loadRunEdit } from '../features/runs/attempts-store.ts'
 import { readResponseResult } from '../features/runs/result-input.ts'
-import { findConversation } from '../features/sessions/service.ts'
+import { findConversation } from '../features/sessions/view.ts'
 import type { OperationContext } from '../operations/context.ts'
 import type { OperationTable } from '../operations/handler.ts'
 import { OPERATIONS } from '../operations/table.ts'
@@ -27,6 +28,7 @@ export function operationContext(
     workers: {
       wait: parts.workers.wait,
       publish: parts.progress.add,
+      settle: parts.progress.settle,
       createInvitation: (about) => createWorkerAttemptKey(parts, about),
     },
     ...own,
@@ -75,6 +77,9 @@ export function addExecutors(app: App, given: Pick<ExecutorHost, 'callbackUrl' |
       sessionKey === null
         ? Promise.resolve({ sender: null, retryOf: null, exchanges: [] })
         : findConversation(ports, { orgId, runId, sessionKey, mostTokens: maxTokens }),
+    lastSessionOf: ({ orgId, agentId, sessionKey }) =>
+      sessionKey === null ? Promise.resolve(null) : loadReportedSession(ports.database, { orgId, agentId, sessionKey }),
+    modelOf: async ({ orgId, runId }) => (await loadRunEdit(ports.database, { orgId, runId }))?.model ?? null,
     readResult: readResponseResult,
   }
   for (const [kind, perform] of Object.entries(EXECUTOR_FACTORIES)) {

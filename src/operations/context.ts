@@ -9,7 +9,7 @@ import type { Caller } from '../features/access/caller.ts'
 import type { ConfigPort } from '../features/config/service.ts'
 import type { EventFilter } from '../features/events/schema.ts'
 import type { Health } from '../features/nodes/schema.ts'
-import type { WorkerPort } from '../features/workers/port.ts'
+import type { WorkerPort } from '../features/workers/service.ts'
 
 /** The caller as services see it, for every transport. A request without a principal acts for the operator's org. */
 export const callerFrom = (principal: Principal | null, once: Caller['once']): Caller => ({

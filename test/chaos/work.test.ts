@@ -36,6 +36,7 @@ describe('a handler', () => {
       expose: () => Promise.resolve({ ok: false, message: 'no secrets here' }),
       invite: () => Promise.resolve(null),
       defer: () => Promise.reject(new Error('nothing is deferred here')),
+      deferToService: () => Promise.reject(new Error('nothing is deferred here')),
     }
     const report = inProcess(handler)(attempt as unknown as Attempt, context)
     return report.then(({ outcome }) => ({ outcome, lines }))

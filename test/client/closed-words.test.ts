@@ -50,6 +50,8 @@ const ANYBODYS = new Set(['name', 'session'])
 const OPEN = [
   // The words of a person.
   ...['Approval.reason', 'RejectInput.reason'],
+  // The address of a link in the API; a model has one of a few APIs.
+  'ExplainLink.api',
   // The name of a fact that a decision rested on.
   'ExplainLink.role',
   // Whatever the runtime of an agent reports; codes that are not ours are shown beside ours.

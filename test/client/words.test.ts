@@ -10,7 +10,7 @@ import type { ResultInput } from '../../src/features/runs/schema.ts'
 import type { WorkerAttempt } from '../../src/features/workers/schema.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { EventsFilter } from '../../src/client/events.ts'
-import type { WorkerHandler } from '../../src/client/worker/handler.ts'
+import type { WorkerHandler } from '../../src/client/worker/attempts.ts'
 import type { Escapement } from '../../src/library/escapement.ts'
 
 /** Schemas that hold another one and change nothing about its words. */

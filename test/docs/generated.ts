@@ -14,6 +14,7 @@ import { RPC_METHODS } from '../../src/server/rpc/methods.ts'
 import * as words from '../../src/api/enum-words.ts'
 import { effectivePermissions, PERMISSIONS } from '../../src/domain/access/access.ts'
 import { ERROR_CODES } from '../../src/domain/run/error-codes.ts'
+import { LIST_PRICES, PRICES_AS_OF } from '../../src/executors/chat/prices.ts'
 import { EXECUTORS } from '../../src/executors/kinds.ts'
 import { REASONS } from '../../src/domain/reasons.ts'
 import { renderRunStates } from '../../src/domain/run/run-machine.ts'
@@ -49,6 +50,7 @@ export function compare(
   return generator.compareSection(section, {
     ERROR_CODES,
     EXECUTORS,
+    ...{ LIST_PRICES, PRICES_AS_OF },
     REASONS,
     renderRunStates,
     PERMISSIONS,

@@ -134,7 +134,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     const failed = (await world.api.runs.list({ status: 'failed', limit: 1 })).items[0]?.id ?? ''
     for (const [name, address, sign] of [
       ['runs', '/automation/runs', '.table-row'],
-      ['run', `/automation/runs/${failed}?raw=true`, '.way'],
+      ['run', `/automation/runs/${failed}?raw=true`, '.trace'],
       ['chat', '/chat', '.talk-link'],
       ['conversation', `/chat/${encodeURIComponent(talk)}`, 'text=replaced this one'],
     ] as const) {

@@ -48,6 +48,7 @@ export function commandStage(count: (file: string) => number): Promise<ExecutorS
       ),
     rules: () => ({ enabled: true, programs: [SHELL], directories: [directory] }),
     ...{ account: null, readResult: readResponseResult },
+    lastSessionOf: () => Promise.resolve(null),
   })
   return Promise.resolve({
     ...{ executor, payload: null },

@@ -43,6 +43,7 @@ function run(given: Readonly<Record<string, unknown>>, more: Started = {}): Prom
     optionsOf: () => Promise.resolve(commandOptions(given)),
     rules: () => ({ enabled: true, programs: [String(given['program'])], directories: [directory], ...rules }),
     ...{ account, readResult: readResponseResult, killAfterMs: 200 },
+    lastSessionOf: () => Promise.resolve(null),
   })
   const context = { ...aContext(signal), progress: (event: unknown) => void heard.push(event) }
   return executor(anAttempt(attempt), context)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { agentId, attemptId, orgId, runId } from '../../src/domain/ids.ts'
-import { echo } from '../../src/executors/echo/execute.ts'
+import { echo } from '../../src/executors/registry.ts'
 import type { Attempt, AttemptContext, AttemptReport } from '../../src/executors/executor.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
 
@@ -28,6 +28,7 @@ const context = (signal = new AbortController().signal): AttemptContext => ({
   expose: () => Promise.resolve({ ok: false, message: 'no secrets here' }),
   invite: () => Promise.resolve(null),
   defer: () => Promise.resolve('token'),
+  deferToService: () => Promise.resolve(),
 })
 
 const run = (handler: Handler, signal?: AbortSignal): Promise<AttemptReport> =>

@@ -53,7 +53,7 @@ describe('an attempt that may make things by itself', () => {
       optionsOf: () =>
         Promise.resolve(commandOptions({ program: '/bin/sh', args: ['-c', 'echo "$ESCAPEMENT_URL $ESCAPEMENT_KEY"'] })),
       rules: () => ({ enabled: true, programs: ['/bin/sh'], directories: ['/'] }),
-      ...{ account: null, readResult: readResponseResult },
+      ...{ account: null, readResult: readResponseResult, lastSessionOf: () => Promise.resolve(null) },
     })
     expect((await run(anAttempt(), invited())).output).toBe(`http://me.example/ ${KEY}`)
   })
@@ -72,7 +72,11 @@ describe('an attempt that may make things by itself', () => {
       hold: () => () => undefined,
       report: (report) => Promise.resolve(void reported.push(report)),
       progress: ({ event }) => void said.push(event),
-      ...{ offer: () => Promise.resolve(''), defer: () => Promise.resolve('') },
+      ...{
+        offer: () => Promise.resolve(''),
+        defer: () => Promise.resolve(''),
+        deferToService: () => Promise.resolve(),
+      },
       createAttemptKey: (about) => Promise.resolve(void asked.push(about)).then(() => INVITATION),
     })
     const run = {

@@ -45,7 +45,7 @@ export function aContext(signal = new AbortController().signal): AttemptContext 
   const used: Usage[] = []
   const deferred: string[] = []
   return {
-    ...{ signal, used, deferred, progress: () => undefined },
+    ...{ signal, used, deferred, progress: () => undefined, deferToService: () => Promise.resolve() },
     usage: (usage) => void used.push(usage),
     offer: () => Promise.resolve('offered'),
     invite: () => Promise.resolve(null),

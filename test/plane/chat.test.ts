@@ -94,6 +94,24 @@ const wordsIn = (heard: readonly EventView[]): string =>
     .join('')
 
 describe.concurrent('a conversation with a model', () => {
+  it('asks another model when a run is repeated with one, and again when that is repeated', async () => {
+    await withModel('choosing', async ({ agent, asked }) => {
+      const { run_id: id } = await send(node, chat('ann', agent), 'Hello')
+      answer(await asked(0), 'Hi')
+      await ended(node, id)
+      const other = await node.client.runs.retry(id, { force: true, model: 'large' })
+      answer(await asked(1), 'Hi, more or less')
+      expect(await ended(node, other.id)).toMatchObject({ status: 'success', output: 'Hi, more or less' })
+      const third = await node.client.runs.retry(other.id, { force: true, prompt: 'Hello again' })
+      const talk = await asked(2)
+      answer(talk, 'Hi')
+      await ended(node, third.id)
+      expect([(await asked(1)).question.model, talk.question.model]).toEqual(['large', 'large'])
+      expect(String(talk.question.messages.at(-1)?.content)).toContain('Hello again')
+      expect((await node.client.runs.get(third.id)).edits).toEqual({ parts: ['prompt'], model: 'large' })
+    })
+  })
+
   it('shows its words live, counts its tokens, and remembers what was said', async () => {
     await withModel(
       'remembering',
@@ -267,9 +285,16 @@ describe.concurrent('a model that fails', () => {
       // Whoever shows words has to know that they begin anew.
       const sayings = stream.heard.filter(({ kind }) => kind === 'run.output').map(({ data }) => data)
       expect(sayings).toEqual([
-        { attempt: 1, output: ['half'] },
-        { attempt: 3, output: ['Hi'] },
+        { attempt: 1, output: ['half'], ids: [expect.any(String)] },
+        { attempt: 3, output: ['Hi'], ids: [expect.any(String)] },
       ])
+      // They are the entries of the log, which is read when a page is opened later.
+      const log = await node.client.runs.log(id)
+      expect(log.items.map((entry) => [entry.attempt, entry.text])).toEqual([
+        [1, 'half'],
+        [3, 'Hi'],
+      ])
+      expect(log.items.map((entry) => [entry.id])).toEqual(sayings.map(({ ids }) => ids))
       const { attempts } = await node.client.runs.get(id)
       expect(attempts.map(({ error_code, error_message }) => [error_code, error_message])).toEqual([
         ['executor_http_5xx', 'overloaded'],
@@ -296,6 +321,27 @@ describe.concurrent('a model that fails', () => {
       answer(await asked(5), 'Better')
       await ended(node, again.id)
       expect(told(5)).toEqual(['user: Hello', 'assistant: Hi', 'user: Good', 'assistant: Yes', 'user: Bad'])
+    })
+  })
+
+  it('that says it has nothing left is left alone until it has, though it has answered', async () => {
+    const left = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '5s' }
+    await node.client.providers.create({ name: 'limited', requests_per_minute: 600 })
+    await withModel('limited', async ({ agent, asked }) => {
+      await node.agents.update(agent, { provider: 'limited' })
+      const { run_id: first } = await send(node, chat('ann', agent), 'Hello')
+      const talk = await asked(0)
+      const from = performance.now()
+      const answered = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] }
+      json(talk.response, 200, answered, left)
+      expect(await ended(node, first)).toMatchObject({ status: 'success', output: 'Hi' })
+      const provider = await node.client.providers.get('limited')
+      expect(provider).toMatchObject({ closed: { quota: 'retry_after' } })
+      expect(provider.requests_left).toBeLessThan(100)
+      const { run_id: second } = await send(node, chat('bob', agent), 'Hello')
+      answer(await asked(1), 'Hi')
+      expect(performance.now() - from).toBeGreaterThan(4_900)
+      expect(await ended(node, second)).toMatchObject({ status: 'success', attempt: 1 })
     })
   })
 

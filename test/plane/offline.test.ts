@@ -47,7 +47,7 @@ beforeAll(async () => {
       live: createLiveRuns(parts),
       work: createLiveWork(parts),
     },
-    workers: { wait: parts.workers.wait, publish: () => undefined },
+    workers: { wait: parts.workers.wait, publish: () => undefined, settle: () => null },
   })
 }, 60_000)
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { startWorker, type Worker } from '../../src/client/worker/worker.ts'
-import type { WorkerHandler } from '../../src/client/worker/handler.ts'
+import type { WorkerHandler } from '../../src/client/worker/attempts.ts'
 import type { ClaimAnswer, WorkerAnswer } from '../../src/features/workers/schema.ts'
 import { remoteOf, scenario, type Remote } from '../http-scenarios/world.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
@@ -304,6 +304,26 @@ describe.concurrent('an agent whose work is done by workers', () => {
     await expect(
       startWorker({ url: node.url, key: node.key, agents: { nobody: () => null } }).connected,
     ).rejects.toMatchObject({ code: 'VALIDATION' })
+  })
+
+  it('keeps what the worker printed, with its log lines, before the result is recorded', async () => {
+    await makeAgent('printing')
+    const handler: WorkerHandler = (_, { progress, log }) => {
+      progress('one ')
+      progress('two')
+      log('error', 'No such page', { status: 404 })
+      return 'one two'
+    }
+    await working({ printing: handler }, async () => {
+      const { run_id: id } = await send(node, chat('ann', 'printing'), 'print')
+      expect(await ended(node, id)).toMatchObject({ status: 'success', output: 'one two' })
+      const { items } = await node.client.runs.log(id)
+      expect(items.map(({ kind, text, level, data }) => [kind, text, level, data])).toEqual([
+        ['output', 'one two', null, null],
+        ['log', 'No such page', 'error', { status: 404 }],
+      ])
+      expect((await said(id)).rows).toEqual(['one two', expect.objectContaining({ type: 'log', level: 'error' })])
+    })
   })
 })
 

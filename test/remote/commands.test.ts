@@ -4,6 +4,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { instant } from '../../src/domain/instant.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { findServers } from '../../src/serve/paths.ts'
 import { run, type Ran } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
@@ -26,7 +27,13 @@ beforeAll(async () => {
   const failing = (): string => {
     throw Object.assign(new Error('it is broken'), { retryable: false })
   }
-  server = world.serve({ agents: { slow, failing } })
+  const talking: Handler = async (_, { progress, log }) => {
+    progress('Good ')
+    progress('morning')
+    log('warn', 'Third mail is odd', { mail: 3 })
+    await sleep(300)
+  }
+  server = world.serve({ agents: { slow, failing, talking } })
   await server.url
 }, 60_000)
 
@@ -38,6 +45,10 @@ const now = () => instant(Date.now())
 /** Types a command where the server was started. */
 const type = (...args: readonly string[]): Promise<Ran> =>
   run(args, '', { cwd: '/', now, variables: { ...variables, ESCAPEMENT_DATA: world.data } })
+
+/** The same, with a text on standard input. */
+const typeInto = (input: string, ...args: readonly string[]): Promise<Ran> =>
+  run(args, input, { cwd: '/', now, variables: { ...variables, ESCAPEMENT_DATA: world.data } })
 
 /** The same, which has to go well, for a program. */
 async function ask(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
@@ -61,6 +72,39 @@ describe('a file of JSON', () => {
     const applied = await run(['apply', '--file', '-', '--plan'], document, where)
     expect([applied.code, applied.stderr]).toEqual([0, ''])
     expect(applied.stdout).toContain('noted')
+  })
+})
+
+describe('the log of a run', () => {
+  it('is printed as words and lines, for programs as JSON, and followed until the run ends', async () => {
+    const { run_id: id } = (await ask('sessions', 'send', 'agent:talking:cli', 'hi')) as { readonly run_id: string }
+    const followed = await type('runs', 'logs', id, '--follow')
+    expect([followed.code, followed.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Good morning\n\S+Z warn {2}Third mail is odd \{"mail":3\}\n$/),
+    ])
+    expect((await type('runs', 'logs', id)).stdout).toBe(followed.stdout)
+    const lines = (await type('runs', 'logs', id, '--json')).stdout.trimEnd().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { readonly kind: string }).kind)).toEqual(['output', 'log'])
+    expect((await type('runs', 'logs', id, '--attempt', '2')).stdout).toBe('')
+    const wrong = await type('runs', 'logs', 'run_missing')
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('There is no run run_missing')])
+  })
+})
+
+describe('a run that is repeated with changes', () => {
+  it('runs with another prompt and is compared with the original', async () => {
+    const id = await idOf('sessions', 'send', 'agent:echo:cli', 'one', '--wait', '10s')
+    const retried = await type('runs', 'retry', id, '--force', '--prompt', 'two', '--wait', '--json')
+    expect(retried.code).toBe(0)
+    const [newest] = itemsOf(await ask('runs', 'list', '--trigger', 'retry'))
+    expect(newest).toMatchObject({ retry_of: id, payload: { text: 'two' } })
+    const compared = await type('runs', 'compare', id, String(newest?.['id']))
+    expect([compared.code, compared.stderr]).toEqual([0, ''])
+    expect(compared.stdout).toMatch(/duration .*\n[^]*\n- one\n\+ two\n$/)
+    expect((await type('runs', 'get', String(newest?.['id']))).stdout).toMatch(/edited +prompt/)
+    const wrong = await type('runs', 'retry', id, '--force', '--model', 'large')
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('executor kind echo and no model')])
   })
 })
 
@@ -205,6 +249,20 @@ describe('a conversation', () => {
       /ann +and good bye +success +and good bye/,
     )
     expect(await type('chat', 'nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') as string })
+  })
+
+  it('takes many messages from a file, and shows the outcome of each', async () => {
+    const messages = [
+      { session: 'agent:echo:cli:direct:cay', text: 'one' },
+      { session: 'agent:nobody:cli:direct:cay', text: 'two' },
+      { session: 'agent:echo:cli:direct:cay', text: '/stop' },
+    ]
+    const sent = await typeInto(JSON.stringify({ messages }), 'sessions', 'send-many', '--file', '-')
+    expect(sent.code).toBe(1)
+    expect(sent.stdout).toMatch(/run_\w+ +\w+\s[^]*rejected +NOT_FOUND: .*nobody[^]*stopped +\d cancelled/)
+    const good = await typeInto(JSON.stringify({ messages: messages.slice(0, 1) }), 'sessions', 'send-many', '-f', '-')
+    expect(good.code).toBe(0)
+    expect(await type('sessions', 'send-many')).toMatchObject({ code: 2 })
   })
 
   it('lets a person go on after a refusal, and answers on a line of its own', async () => {

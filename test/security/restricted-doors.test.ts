@@ -14,7 +14,8 @@ import { seedRun } from '../platform/db/records.ts'
 const OPEN: Readonly<Record<string, readonly string[]>> = {
   free: ['auth.me', 'schedules.preview', 'schedules.parse'],
   list: [
-    ...['events.stream', 'explain.ask', 'runs.list', 'tasks.list', 'tasks.submit', 'tasks.batch'],
+    ...['events.stream', 'explain.ask', 'runs.list', 'tasks.list', 'tasks.submit', 'tasks.batch', 'tasks.submitMany'],
+    'sessions.sendMany',
     ...['schedules.list', 'schedules.create', 'schedules.bulk', 'schedules.outcomes'],
   ],
   schedule: [
@@ -22,7 +23,17 @@ const OPEN: Readonly<Record<string, readonly string[]>> = {
     ...['schedules.runNow', 'schedules.runs', 'schedules.explain'],
   ],
   run: [
-    ...['runs.get', 'runs.explain', 'runs.lineage', 'runs.cancel', 'runs.retry', 'runs.schedule', 'runs.proposal'],
+    ...[
+      'runs.get',
+      'runs.explain',
+      'runs.lineage',
+      'runs.log',
+      'runs.compare',
+      'runs.cancel',
+      'runs.retry',
+      'runs.schedule',
+      'runs.proposal',
+    ],
     ...['runs.getScheduleRun', 'runs.retryScheduleRun', 'tasks.get', 'tasks.cancel'],
   ],
   session: ['sessions.get', 'sessions.messages', 'sessions.send', 'sessions.stop', 'sessions.stopAll'],

@@ -41,6 +41,13 @@ describe('GET /api/v1/explain', () => {
       expect((await world.ask('GET', api, { as: 'viewer' })).statusCode).toBe(200)
   })
 
+  it('reads a local time in the time zone of the reader', async () => {
+    const { asked } = await ask('at=2026-11-16T09:00&timezone=Asia/Tokyo')
+    expect(asked).toMatchObject({ at: '2026-11-16T00:00:00.000Z', timezone: 'Asia/Tokyo', timezone_from: 'given' })
+    const refused = await world.ask('GET', `${URL}?at=09:00&timezone=Mars`, { as: 'viewer' })
+    expect(pointersIn(refused)).toEqual(['/timezone'])
+  })
+
   it('says of a running run that its turn came, not that others go first', async () => {
     await seedRun(world.services.db, 'run_up', { state: 'running', startedAt: NOW })
     const [found] = (await ask('id=run_up')).findings
@@ -74,5 +81,16 @@ describe('GET /api/v1/explain', () => {
     problemIn(await world.ask('GET', `${URL}?id=run_none`), 'NOT_FOUND')
     problemIn(await world.ask('GET', `${URL}?at=09:00&schedule_id=sch_none`), 'NOT_FOUND')
     problemIn(await world.ask('GET', `${URL}?id=run_1`, { as: 'stranger' }), 'NOT_FOUND')
+  })
+})
+
+describe('a question with a name', () => {
+  it('finds a schedule by its name or a part of it, and says so of several', async () => {
+    for (const name of ['Invoice check', 'Invoice report'])
+      await world.ask('POST', '/api/v1/schedules', { body: { every_seconds: 600, name } })
+    expect((await ask('id=invoice%20CHECK')).findings.map(({ about }) => about)).toEqual(['Invoice check'])
+    expect((await ask('id=invoice')).findings.map(({ about }) => about)).toEqual(['Invoice check', 'Invoice report'])
+    const unknown = await world.ask('GET', `${URL}?id=no-such-name`, { as: 'viewer' })
+    expect(problemIn(unknown, 'NOT_FOUND').detail).toContain('No object has the id or name no-such-name')
   })
 })

@@ -1,6 +1,6 @@
 import { openApp, type App } from '../../src/app.ts'
 import { agentId } from '../../src/domain/ids.ts'
-import { echo } from '../../src/executors/echo/execute.ts'
+import { echo } from '../../src/executors/registry.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
 import { createEventStreams, type EventStreams, type StreamLimits } from '../../src/server/events/streams.ts'

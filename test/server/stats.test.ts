@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunView } from '../../src/features/runs/schema.ts'
 import type { MessageReceipt } from '../../src/features/sessions/schema.ts'
-import { stats, statsSeries, type StatsSeries, type StatsView } from '../../src/features/stats/schema.ts'
+import {
+  stats,
+  statsSeries,
+  type StatsSeries,
+  type StatsView,
+  timeline,
+  type TimelineView,
+} from '../../src/features/stats/schema.ts'
 
 import { createRetention } from '../../src/features/retention/service.ts'
 import { ageHistory } from '../support/history.ts'
@@ -141,5 +148,115 @@ describe('the stats of an org', () => {
   it("show nobody another org's", async () => {
     expect((await read('', 'stranger')).runs.ended).toBe(0)
     problemIn(await world.ask('GET', URL, { as: null }), 'UNAUTHENTICATED')
+  })
+})
+
+describe('the timeline', () => {
+  const TIMELINE = `${URL}/timeline`
+  const readTimeline = async (query = ''): Promise<TimelineView> =>
+    timeline.parse((await world.ask('GET', `${TIMELINE}${query}`)).json())
+  const iso = (at: number): string => new Date(at).toISOString()
+  const create = async (body: object): Promise<string> => {
+    const answer = await world.ask('POST', '/api/v1/schedules', { body })
+    expect(answer.body).toContain('"id"')
+    return answer.json<{ id: string }>().id
+  }
+  const settled = async (query: string): Promise<TimelineView['items'][number] | undefined> => {
+    await expect
+      .poll(async () => (await readTimeline(query)).items[0]?.by_status, { timeout: 10_000 })
+      .toMatchObject({ [query.includes('failing') ? 'failed' : 'success']: 1 })
+    return (await readTimeline(query)).items[0]
+  }
+
+  it('counts runs per schedule and outcome, the failing ones first, and keeps the counts when the runs are gone', async () => {
+    const at = (): string => iso(Date.now() + 500)
+    const good = await create({ name: 'a good one', at: at(), delete_after_run: false, payload: { text: 'good' } })
+    const failing = await create({
+      name: 'one that is failing',
+      at: at(),
+      delete_after_run: false,
+      payload: { text: 'fail' },
+    })
+    await settled('?text=a%20good')
+    await settled('?text=failing')
+    const { ports } = world.engine
+    const before = await readTimeline()
+    const { runs } = await read()
+    expect(before.items.slice(0, 2).map(({ id }) => id)).toContain(failing)
+    expect(before.items.findIndex(({ id }) => id === failing)).toBeLessThan(
+      before.items.findIndex(({ id }) => id === good),
+    )
+    const [all] = (await readTimeline('?by=org')).items
+    expect(all?.by_status.failed).toBe(runs.by_status.failed)
+    const [worker] = (await readTimeline('?by=agent')).items
+    expect(worker).toMatchObject({ kind: 'agent', id: 'worker', by_status: { failed: runs.by_status.failed } })
+    await ports.database.query('delete from run where state is not null', [])
+    await ageHistory(ports.database)
+    await createRetention(ports).pass()
+    await createRetention(ports).pass()
+    expect((await readTimeline()).items).toEqual(before.items)
+  })
+
+  it('draws what is planned, but nothing that a back-off or a pause holds back', async () => {
+    const from = Date.now()
+    const id = await create({
+      ...{ name: 'backing off', every_seconds: 600, payload: { text: 'fail' } },
+      ...{ failure_action: 'BACKOFF', failure_options: { ladder_seconds: [7_200] } },
+    })
+    const range = `?schedule_id=${id}&from=${iso(from)}&to=${iso(from + 6 * 3_600_000)}&step_seconds=3600`
+    const plannedOf = async (): Promise<number> =>
+      (await readTimeline(range)).items[0]?.buckets.reduce((sum, { planned }) => sum + planned, 0) ?? 0
+    expect(await plannedOf()).toBe(35)
+    await world.ask('POST', `/api/v1/schedules/${id}/run-now`)
+    await expect
+      .poll(async () => (await readTimeline(range)).items[0]?.held?.reason, { timeout: 10_000 })
+      .toBe('failure')
+    const [held] = (await readTimeline(range)).items
+    expect(Date.parse(held?.held?.until ?? '') - from).toBeGreaterThan(7_000_000)
+    expect(held?.buckets.filter(({ at, planned }) => planned > 0 && Date.parse(at) < from + 3_600_000)).toEqual([])
+    expect(await plannedOf()).toBeLessThanOrEqual(24)
+    await world.ask('POST', `/api/v1/schedules/${id}/disable`)
+    expect(await plannedOf()).toBe(0)
+  })
+
+  it('draws nothing as planned while a budget has no room', async () => {
+    const id = await create({ name: 'without money', every_seconds: 3_600, payload: { text: 'good' } })
+    const budget = { schedule_id: id, unit: 'tokens', amount: 10, default_reserve: 10 }
+    const { id: budgetId } = (await world.ask('POST', '/api/v1/budgets', { body: budget })).json<{ id: string }>()
+    const range = `?schedule_id=${id}&from=${iso(Date.now())}&to=${iso(Date.now() + 2 * 3_600_000)}`
+    expect((await readTimeline(range)).items[0]?.held).toBeNull()
+    await world.engine.ports.database.query(
+      `insert into usage (org_id, budget_id, period_start, used)
+       values ('acme', $1, date_trunc('day', now(), 'UTC'), 10)
+       on conflict (org_id, budget_id, period_start) do update set used = excluded.used`,
+      [budgetId],
+    )
+    const [row] = (await readTimeline(range)).items
+    expect(row?.held).toMatchObject({ reason: 'budget' })
+    const until = Date.parse(row?.held?.until ?? '')
+    for (const { at, planned } of row?.buckets ?? [])
+      if (planned > 0) expect(Date.parse(at)).toBeGreaterThan(until - 3_600_000)
+  })
+
+  it('reaches every row page by page', async () => {
+    const whole = await readTimeline('?limit=200')
+    const found: (string | null)[] = []
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: TimelineView = await readTimeline(`?limit=2&cursor=${cursor}`)
+      found.push(...page.items.map(({ id }) => id))
+      cursor = page.next_cursor
+    }
+    expect(found).toEqual(whole.items.map(({ id }) => id))
+    expect(whole.total).toBe(found.length)
+  })
+
+  it.each([
+    ['?step_seconds=90', '/step_seconds'],
+    ['?step_seconds=60&from=2026-01-01T00:00:00Z', '/step_seconds'],
+    ['?cursor=nonsense', '/cursor'],
+    ['?by=lane', '/by'],
+    ['?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', '/from'],
+  ])('refuses %s', async (query, pointer) => {
+    expect(pointersIn(await world.ask('GET', `${TIMELINE}${query}`))).toEqual([pointer])
   })
 })

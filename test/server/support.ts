@@ -110,7 +110,11 @@ export async function createHttpWorld(
       isPrivate: () => Promise.resolve(false),
       countRefusal: () => undefined,
     },
-    workers: { wait: () => Promise.resolve({ attempts: [], cancel: [] }), publish: () => undefined },
+    workers: {
+      wait: () => Promise.resolve({ attempts: [], cancel: [] }),
+      publish: () => undefined,
+      settle: () => null,
+    },
     traceSubmission: (_name, given, work) => work(readTraceparent(given)),
     onAccessChange: () => () => undefined,
     health: () => ({ ready: true, database: 'up', away_since: null, engine: 'up', draining: false, node_id: 'nod_1' }),

@@ -78,18 +78,31 @@ describe('the form of a schedule', () => {
 })
 
 describe('the calendar', () => {
-  it('counts on the clock of the zone, and says where what was read ends', () => {
+  it('counts on the clock of the zone, however much there is', () => {
     const now = Date.parse('2026-03-04T12:00:00Z')
-    const run = (at: string) => ({ status: 'success', nominal_time: at, created_at: at }) as const
-    const [week] = calendarOf({
-      ...{ runs: [run('2026-03-03T23:30:00Z')], coming: [now + 2 * 86_400_000], zone: 'Europe/Berlin', now },
-      ...{ createdAt: now, readFrom: null, readTo: now + 2 * 86_400_000 },
+    const bucket = (at: string, success: number, planned: number) => ({
+      ...{ at, planned, by_status: success === 0 ? {} : { success } },
     })
-    expect(week?.map(({ runs, coming, isUnknown }) => [runs, coming, isUnknown])).toEqual([
-      ...[0, 0, 1, 0].map((runs) => [runs, 0, false]),
-      [0, 1, false],
-      [0, 0, true],
-      [0, 0, true],
+    const [week] = calendarOf({
+      buckets: [
+        bucket('2026-03-03T23:00:00.000Z', 5_000, 0),
+        bucket('2026-03-04T22:00:00.000Z', 2, 7_200),
+        bucket('2026-03-06T12:00:00.000Z', 0, 1),
+      ],
+      ...{ zone: 'Europe/Berlin', now, createdAt: now },
+    })
+    expect(week?.map(({ runs, coming }) => [runs, coming])).toEqual([
+      ...[
+        [0, 0],
+        [0, 0],
+        [5_002, 7_200],
+        [0, 0],
+        [0, 1],
+      ],
+      ...[
+        [0, 0],
+        [0, 0],
+      ],
     ])
   })
 })

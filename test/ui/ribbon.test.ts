@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { RibbonItem } from '../../ui/ribbon/items.ts'
+import { bucketItems, type RibbonItem } from '../../ui/ribbon/items.ts'
 import { AXIS_HEIGHT, boxAt, layOut, ROW_HEIGHT } from '../../ui/ribbon/layout.ts'
-import { pan, SPANS, stepFor, ticksOf, viewAround, viewAt, zoom } from '../../ui/ribbon/view.ts'
+import { bucketsOf, pan, SPANS, stepFor, ticksOf, viewAround, viewAt, zoom } from '../../ui/ribbon/view.ts'
 
 const HOUR = 3_600_000
 const NOW = Date.parse('2026-03-29T00:30:00Z')
@@ -15,12 +15,12 @@ describe('the view of the ribbon', () => {
     expect(viewAt(moved, NOW + 60_000)).toEqual({ from: NOW - 2 * HOUR, span: 2 * HOUR, follows: null })
   })
 
-  it('zooms around a place that stays where it is, from 15 minutes to 7 days', () => {
+  it('zooms around a place that stays where it is, from 15 minutes to 30 days', () => {
     const around = view.from + view.span * 0.25
     const closer = zoom(view, 0.5, 0.25)
     expect(closer.from + closer.span * 0.25).toBe(around)
     expect(zoom(view, 0.000_1).span).toBe(SPANS['15m'])
-    expect(zoom(view, 10_000).span).toBe(SPANS['7d'])
+    expect(zoom(view, 10_000).span).toBe(SPANS['30d'])
   })
 
   it('marks round moments of the person’s clock, also behind a change of it', () => {
@@ -62,5 +62,41 @@ describe('what stands on the ribbon', () => {
     const boxes = layOut([run('before', NOW - 3 * HOUR, NOW - 2 * HOUR), ...planned], sheet)
     expect(boxes.length).toBeGreaterThan(80)
     expect(boxes.length).toBeLessThan(110)
+  })
+})
+
+describe('the buckets of the timeline', () => {
+  const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString()
+  const dense = Array.from({ length: 60 }, (_, n) => ({
+    at: at(n),
+    by_status: { success: n + 1 } as const,
+    planned: 0,
+  }))
+
+  it('are a strip where there is much, and bars where there is little', () => {
+    expect(bucketItems('a', dense, 60_000).map(({ isDense }) => isDense)).not.toContain(false)
+    const sparse = dense.filter((_, n) => n % 10 === 0)
+    expect(bucketItems('a', sparse, 60_000).map(({ isDense }) => isDense)).not.toContain(true)
+  })
+
+  it('count every state once, by outcome, and compare themselves with the fullest of the row', () => {
+    const counts = { success: 3, failed: 2, rejected: 1, timeout: 1, skipped: 4 } as const
+    const items = bucketItems(
+      'a',
+      [
+        { at: at(0), by_status: counts, planned: 11 },
+        { at: at(5), by_status: {}, planned: 11 },
+      ],
+      60_000,
+    )
+    expect(items[0]?.outcomes).toEqual({ success: 3, failure: 3, late: 1, quiet: 4 })
+    expect(items.map(({ strength }) => strength)).toEqual([1, 0.5])
+  })
+
+  it('are as long as the server keeps them, so that no range is cut', () => {
+    const ago = (days: number) => ({ from: NOW - days * 24 * HOUR, span: SPANS['2h'], follows: null })
+    expect([0, 3, 60].map((days) => bucketsOf(ago(days), NOW).step / 60_000)).toEqual([1, 60, 1_440])
+    const { from, to, step } = bucketsOf(viewAround(NOW, SPANS['30d']), NOW)
+    expect([step / HOUR, (to - from) / step < 300]).toEqual([6, true])
   })
 })

@@ -1,7 +1,13 @@
+import { QueryClient } from '@tanstack/react-query'
 import { describe, expect, it } from 'vitest'
-import { heard } from '../../ui/api/stream.ts'
+import { entriesOfEvent, logEvent } from '../../src/domain/run/log-entry.ts'
+import type { EventView } from '../../src/features/events/schema.ts'
+import { patchRun } from '../../ui/api/patches.ts'
+import { mergeEntries, wordsOf } from '../../ui/api/stream.ts'
 import { countNew, withChanges, withFacts, withFront, type RunLog } from '../../ui/pages/runs/one/run-log.ts'
-import type { RunRow } from '../../ui/pages/runs/run-row.ts'
+import { csvOf } from '../../ui/pages/runs/export.ts'
+import { listedTime, rowOf, type RunRow } from '../../ui/pages/runs/run-row.ts'
+import type { RunView } from '../../src/features/runs/schema.ts'
 import { filterOf, readRunSearch } from '../../ui/pages/runs/run-search.ts'
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 2, 4, 9, minute)).toISOString()
@@ -82,15 +88,59 @@ describe('the address of the list of runs', () => {
 })
 
 describe('an answer that comes in pieces', () => {
-  const say = (output: unknown, attempt = 1) => ({ data: { attempt, output } })
+  const event = (output: readonly unknown[], first: number, attempt = 1) => ({
+    data: { attempt, output, ids: output.map((_, index) => `000000000${first + index}`) },
+  })
+  const entries = (...args: Parameters<typeof event>) => entriesOfEvent(event(...args)) ?? []
 
-  it('is the pieces put together, begins anew with another attempt, and says when its beginning is missing', () => {
-    const first = heard(undefined, say(['Hel', 'lo']), true)
-    const second = heard(first, say([' you', { step: 2 }]), false)
-    expect(second).toEqual({ text: 'Hello you\n{"step":2}\n', attempt: 1, isWhole: true })
-    expect(heard(second, say(['Again'], 2), true)).toEqual({ text: 'Again', attempt: 2, isWhole: true })
-    expect(heard(undefined, { data: { output: ['late'] } }, false)).toEqual({
-      ...{ text: 'late', attempt: null, isWhole: false },
-    })
+  it('is the pieces put together, and begins anew with another attempt', () => {
+    const first = entries(['Hel', 'lo', ' you', { step: 2 }], 10)
+    expect(wordsOf(first)).toBe('Hello you\n{"step":2}\n')
+    expect(wordsOf([...first, ...entries(['Again', logEvent('info', 'a line')], 20, 2)])).toBe('Again')
+  })
+
+  it('shows what was stored and what arrives since, each once and in order', () => {
+    const stored = entries(['one', 'two'], 10)
+    const live = [...entries(['two', 'three'], 11), ...entries(['again'], 30, 2)]
+    expect(mergeEntries(stored, live).map(({ text }) => text)).toEqual(['one', 'two', 'three', 'again'])
+    expect(mergeEntries(stored, stored)).toBe(stored)
+  })
+
+  it('has to be read from the log where an event was too large for it', () => {
+    expect(entriesOfEvent({ data: { attempt: 1, output: 'half of it […cut]' } })).toBeNull()
+  })
+})
+
+describe('a change of a run', () => {
+  it('leaves its explanation alone, which belongs to the state before', () => {
+    const queries = new QueryClient()
+    queries.setQueryData(['runs', 'get', 'run_1'], { id: 'run_1', status: 'queued' })
+    queries.setQueryData(['runs', 'get', 'run_1', 'explain'], { run_id: 'run_1', status: 'queued', reason: 'in_line' })
+    patchRun(queries, { subject: 'run_1', data: { status: 'running' } } as unknown as EventView)
+    expect(queries.getQueryData(['runs', 'get', 'run_1'])).toMatchObject({ status: 'running' })
+    expect(queries.getQueryData(['runs', 'get', 'run_1', 'explain'])).toMatchObject({ status: 'queued' })
+  })
+})
+
+describe('a run in the list', () => {
+  const run = {
+    ...{ id: 'run_1', status: 'failed', trigger: 'schedule', agent_id: 'a,b', schedule_id: null, session_key: null },
+    ...{ created_at: at(1), started_at: at(9), finished_at: at(10), duration_ms: 60_000, attempt: 4, first_attempt: 1 },
+    ...{ usage: { input_tokens: 10, output_tokens: 5, cost: 0.002 }, payload: 'go' },
+    ...{ error_code: 'internal', agent_error_code: null, error_message: '=HYPERLINK("x")' },
+  } as unknown as RunView
+
+  it('shows the time that the list is sorted by, however late it started or was retried', () => {
+    const rows = [rowOf({ ...run, created_at: at(3), started_at: at(4) }), rowOf(run)]
+    const times = rows.map(listedTime)
+    expect(times).toEqual(times.toSorted().toReversed())
+    expect(rows[1]).toMatchObject({ tokens: 15, cost: 0.002 })
+  })
+
+  it('is exported with all of its attempts, and can run nothing in a spreadsheet', () => {
+    const [names, line, rest] = csvOf([run]).split('\r\n')
+    expect([names?.split(',').slice(0, 2), rest]).toEqual([['id', 'status'], ''])
+    expect(line).toContain('"a,b"')
+    expect(line).toContain(',60000,4,10,5,0.002,internal,"\'=HYPERLINK(""x"")"')
   })
 })

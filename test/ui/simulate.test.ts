@@ -63,7 +63,14 @@ describe('what a simulation looks like on the ribbon', () => {
     ...{ number, started_at: at(from), finished_at: to === null ? null : at(to), status, error_code: null },
   })
   const view = {
-    ...{ from: at(0), to: at(60), ranges: [], outages: [{ kind: 'stall', from: at(10), to: at(20) }] },
+    ...{
+      from: at(0),
+      to: at(60),
+      truncated: false,
+      bucket_seconds: 60,
+      ranges: [],
+      outages: [{ kind: 'stall', from: at(10), to: at(20) }],
+    },
     schedules: [
       { id: 'a', name: 'A', dst_notes: [{ at: at(5), zone: 'Europe/Berlin', sentence: 'The clock goes back.' }] },
       { id: 'b', name: 'B', dst_notes: [] },
@@ -77,18 +84,27 @@ describe('what a simulation looks like on the ribbon', () => {
   } as unknown as SimulationView
   const say = ((key: string) => key) as unknown as Say
 
+  it('draws counts of every schedule where not all runs are listed, to the end of the window', () => {
+    const buckets = Array.from({ length: 60 }, (_, n) => ({ at: at(n * 60), by_status: { success: 100 } }))
+    const schedules = Array.from({ length: 56 }, (_, n) => ({ id: `s${n}`, name: `S${n}`, dst_notes: [], buckets }))
+    const laid = layOutSimulation({ ...view, truncated: true, schedules } as unknown as SimulationView, {
+      ...{ say, mostBeside: 1 },
+    })
+    expect(laid.rows).toHaveLength(56)
+    expect(laid.items.filter(({ row }) => row === 's55 0').at(-1)).toMatchObject({ start: Date.parse(at(59 * 60)) })
+  })
+
   it('is attempts with the waits between them, crosses for skips, and rows beside each other where runs overlap', () => {
     const laid = layOutSimulation(view, {
       say,
-      mostSchedules: 1,
       mostBeside: 4,
       marked: new Set([occurrenceName(run('2', { nominal_time: at(10) }))]),
     })
     expect(laid.rows.map(({ id, label }) => [id, label])).toEqual([
       ['a 0', 'A'],
       ['a 1', ''],
+      ['b 0', 'B'],
     ])
-    expect(laid.hidden).toBe(1)
     const seen = laid.items.map((item) => [item.id, item.row, item.kind === 'run' ? item.status : item.kind])
     expect(seen).toEqual([
       ['1 1', 'a 0', 'failed'],
@@ -96,6 +112,7 @@ describe('what a simulation looks like on the ribbon', () => {
       ['1 2', 'a 0', 'success'],
       ['2', 'a 0', 'skipped'],
       ['3 1', 'a 1', 'running'],
+      ['4 end', 'b 0', 'success'],
     ])
     expect(laid.items[3]).toMatchObject({ isMarked: true, note: 'overlap: s' })
     expect(laid.items[4]).toMatchObject({ end: Date.parse(at(60)) })

@@ -88,6 +88,12 @@ describe('times', () => {
 
   it.each([
     [820, '820 ms'],
+    [1_000, '1 s'],
+    [1_500, '1.5 s'],
+    [1_999, '1.9 s'],
+    [119_000, '1 min 59 s'],
+    [61_000, '1 min 1 s'],
+    [12 * 60_000 + 5_000, '12 min'],
     [59_999, '59 s'],
     [3 * 60_000, '3 min'],
     [2 * 3_600_000 + 5 * 60_000, '2 h 5 min'],
@@ -100,6 +106,9 @@ describe('times', () => {
   it('count down to the last second', () => {
     expect([1_500, 1_000, 500, -1_000].map((ahead) => relativeText(ahead, 0, say))).toEqual([
       ...['in 2 s', 'in 1 s', 'now', '1 s ago'],
+    ])
+    expect([-1_900, -119_000, 65_500].map((ahead) => relativeText(ahead, 0, say))).toEqual([
+      ...['1 s ago', '1 min ago', 'in 1 min'],
     ])
   })
 })

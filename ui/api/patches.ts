@@ -9,7 +9,10 @@ export function patchRun(queryClient: QueryClient, { subject, data }: EventView)
   if (typeof status !== 'string') return
   const change: Partial<RunView> = { status: status as RunView['status'] }
   queryClient.setQueriesData<Page<RunView>>({ queryKey: ['runs', 'list'] }, (page) => patched(page, subject, change))
-  queryClient.setQueriesData<RunView>({ queryKey: ['runs', 'get', subject] }, (run) => run && { ...run, ...change })
+  // Not what is kept below it: an explanation belongs to the state that it explains.
+  queryClient.setQueriesData<RunView>({ queryKey: ['runs', 'get', subject], exact: true }, (run) =>
+    run === undefined ? run : { ...run, ...change },
+  )
 }
 
 /** The same page when the run is not on it, so that nothing is drawn again. */

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { RunFilter } from '../../src/features/runs/schema.ts'
 import type { ScheduleFilter, ScheduleView } from '../../src/features/schedules/schema.ts'
-import type { SeriesFilter, StatsFilter } from '../../src/features/stats/schema.ts'
+import type { SeriesFilter, StatsFilter, TimelineFilter } from '../../src/features/stats/schema.ts'
 import { api } from './client.ts'
 import { readOutcomes } from './outcomes.ts'
 
@@ -54,24 +54,6 @@ export const runPage = (filter: Omit<RunFilter, 'status'> & { readonly status?: 
     placeholderData: keepPreviousData,
   })
 
-const LARGEST_PAGE = 200
-
-/** The newest runs that were made in a stretch of time, up to so many; more than one page where it takes more. */
-export const runsWithin = (window: Pick<RunFilter, 'from' | 'to'>, most: number) =>
-  queryOptions({
-    queryKey: ['runs', 'list', 'within', window, most],
-    queryFn: async ({ signal }) => {
-      let page = await api.runs.list({ ...window, limit: LARGEST_PAGE }, { signal })
-      const items = [...page.items]
-      while (page.next_cursor !== null && items.length < most) {
-        page = await api.runs.list({ ...window, limit: LARGEST_PAGE, cursor: page.next_cursor }, { signal })
-        items.push(...page.items)
-      }
-      return { items, next_cursor: page.next_cursor }
-    },
-    placeholderData: keepPreviousData,
-  })
-
 /** How work went, and what waits. */
 export const statsOf = (filter: StatsFilter = {}) =>
   queryOptions({
@@ -86,6 +68,27 @@ export const seriesOf = (filter: SeriesFilter = {}) =>
     queryKey: ['stats', 'series', filter],
     queryFn: ({ signal }) => api.stats.series(filter, { signal }),
     placeholderData: keepPreviousData,
+  })
+
+/** How many rows of the timeline come at once. */
+const TIMELINE_ROWS = 50
+
+/** The timeline is read again so often while it shows now; every event would be too often. */
+const TIMELINE_EVERY_MS = 10_000
+
+/** Runs per bucket and outcome, and what is planned, row after row as one scrolls. */
+export const timelineOf = (filter: TimelineFilter, isCurrent: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['timeline', filter],
+    queryFn: ({ pageParam, signal }) =>
+      api.stats.timeline(
+        { ...filter, limit: TIMELINE_ROWS, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor: next }) => next,
+    placeholderData: keepPreviousData,
+    refetchInterval: isCurrent ? TIMELINE_EVERY_MS : false,
   })
 
 /** Agents, for choices. */

@@ -1,12 +1,15 @@
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query'
-import type { RunView } from '../../src/features/runs/schema.ts'
+import type { RetryInput, RunView } from '../../src/features/runs/schema.ts'
 import type { PermissionName } from '../../src/features/access/schema.ts'
 import { toast } from '../parts/toasts/toast-store.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { api } from './client.ts'
 import { messageOf } from './refusal.ts'
 
-type Retried = Pick<RunView, 'id' | 'status'>
+interface Retried extends Pick<RunView, 'id' | 'status'> {
+  /** What to change; left out: nothing. */
+  readonly edits?: RetryInput
+}
 
 const PENDING = new Set(['waiting', 'queued', 'assigned', 'running', 'awaiting_callback', 'stopping'])
 
@@ -22,7 +25,8 @@ export function useRetry(): UseMutationResult<RunView, Error, Retried> {
   const say = useSay()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: ({ id, status }: Retried) => api.runs.retry(id, status === 'success' ? { force: true } : {}),
+    mutationFn: ({ id, status, edits }: Retried) =>
+      api.runs.retry(id, { ...edits, ...(status === 'success' ? { force: true } : {}) }),
     onSuccess: () => {
       toast({ tone: 'done', message: say('runs.retried') })
       return queries.invalidateQueries({ queryKey: ['runs', 'list'] })

@@ -1,51 +1,90 @@
-import { useSyncExternalStore } from 'react'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { entriesOfEvent, type ShownEntry } from '../../src/domain/run/log-entry.ts'
 import type { EventView } from '../../src/features/events/schema.ts'
+import { api } from './client.ts'
 import { onEvent } from './live.ts'
 
-/** What a run has said on its way, before it has ended. */
-export interface Said {
-  readonly text: string
-  /** Words of another attempt begin anew. */
-  readonly attempt: number | null
-  /** False when the output began before the page was listening: then the beginning is missing. */
-  readonly isWhole: boolean
+/** What has arrived of a run since this page was opened. */
+interface Arrived {
+  readonly entries: readonly ShownEntry[]
+  /** How often an event was too large for its entries, so that they have to be read from the log. */
+  readonly gaps: number
 }
 
-const MOST_RUNS = 50
-const MOST_TEXT = 200_000
+const MAX_RUNS = 50
+const MAX_ARRIVED = 5_000
 
-let said: ReadonlyMap<string, Said> = new Map()
-/** Runs whose attempt began while the page was listening, so their output is complete. */
-const begun = new Set<string>()
-const hearers = new Set<() => void>()
+let arrived: ReadonlyMap<string, Arrived> = new Map()
+const listeners = new Set<() => void>()
 
-/** What is said by then, after an event: the pieces of an answer are put together, everything else is a line of JSON. */
-export function heard(known: Said | undefined, { data }: Pick<EventView, 'data'>, isWhole: boolean): Said {
-  const attempt = typeof data['attempt'] === 'number' ? data['attempt'] : null
-  const goesOn = known !== undefined && known.attempt === attempt
-  const output: readonly unknown[] = Array.isArray(data['output']) ? data['output'] : [data['output']]
-  const words = output.map((piece) => (typeof piece === 'string' ? piece : `\n${JSON.stringify(piece)}\n`)).join('')
-  return {
-    ...{ attempt, isWhole: goesOn ? known.isWhole : isWhole },
-    text: ((goesOn ? known.text : '') + words).slice(-MOST_TEXT),
+function receive(event: EventView): void {
+  if (event.kind !== 'run.output') return
+  const { subject } = event
+  const known = arrived.get(subject) ?? { entries: [], gaps: 0 }
+  const entries = entriesOfEvent(event)
+  const next =
+    entries === null
+      ? { ...known, gaps: known.gaps + 1 }
+      : { ...known, entries: [...known.entries, ...entries].slice(-MAX_ARRIVED) }
+  const others = [...arrived].filter(([id]) => id !== subject).slice(1 - MAX_RUNS)
+  arrived = new Map([...others, [subject, next]])
+  for (const listener of listeners) listener()
+}
+
+onEvent(receive)
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+const MAX_PAGES = 10
+const PAGE = 1_000
+
+async function readLog(id: string, signal: AbortSignal): Promise<readonly ShownEntry[]> {
+  const entries: ShownEntry[] = []
+  for (let cursor: string | null = '', pages = 0; cursor !== null && pages < MAX_PAGES; pages += 1) {
+    const more: { readonly cursor?: string } = cursor === '' ? {} : { cursor }
+    const page = await api.runs.log(id, { limit: PAGE, ...more }, { signal })
+    for (const entry of page.items) entries.push(entry)
+    cursor = page.next_cursor
   }
+  return entries
 }
 
-function hear(event: EventView): void {
-  const { kind, subject } = event
-  if (kind === 'run.changed' && event.data['status'] === 'running') begun.add(subject)
-  if (kind !== 'run.output') return
-  const kept = [...said].filter(([id]) => id !== subject).slice(1 - MOST_RUNS)
-  said = new Map([...kept, [subject, heard(said.get(subject), event, begun.has(subject))]])
-  for (const each of hearers) each()
+// Below the run, so that it is read again when the run changes: an attempt's log is complete when the attempt has ended.
+const storedLog = (id: string) =>
+  queryOptions({ queryKey: ['runs', 'get', id, 'log'], queryFn: ({ signal }) => readLog(id, signal), retry: false })
+
+/** Stored entries and those that have arrived since, each once, in order. */
+export function mergeEntries(stored: readonly ShownEntry[], live: readonly ShownEntry[]): readonly ShownEntry[] {
+  const known = new Set(stored.map(({ id }) => id))
+  const fresh = live.filter(({ id }) => !known.has(id))
+  if (fresh.length === 0) return stored
+  const isBefore = (a: ShownEntry, b: ShownEntry): number => a.attempt - b.attempt || (a.id < b.id ? -1 : 1)
+  return [...stored, ...fresh].sort(isBefore)
 }
 
-onEvent(hear)
-
-function subscribe(each: () => void): () => void {
-  hearers.add(each)
-  return () => void hearers.delete(each)
+/** What a run has printed, from the log and live. Undefined while nothing is known. */
+export function useLog(id: string, isWanted = true): readonly ShownEntry[] | undefined {
+  const { data, refetch } = useQuery({ ...storedLog(id), enabled: isWanted })
+  const live = useSyncExternalStore(subscribe, () => arrived.get(id))
+  const gaps = live?.gaps ?? 0
+  useEffect(() => {
+    if (gaps > 0 && isWanted) void refetch()
+  }, [gaps, isWanted, refetch])
+  return useMemo(
+    () => (data === undefined && live === undefined ? undefined : mergeEntries(data ?? [], live?.entries ?? [])),
+    [data, live],
+  )
 }
 
-/** What a run says as it says it; undefined when nothing has been heard of it. */
-export const useStream = (runId: string): Said | undefined => useSyncExternalStore(subscribe, () => said.get(runId))
+/** The words of the latest attempt; a step is a line of JSON. */
+export function wordsOf(entries: readonly ShownEntry[]): string {
+  const attempt = entries.at(-1)?.attempt
+  return entries
+    .filter((entry) => entry.attempt === attempt && entry.kind !== 'log')
+    .map(({ text, data }) => text ?? `\n${JSON.stringify(data)}\n`)
+    .join('')
+}

@@ -17,6 +17,7 @@ export function touchedBy({ kind, subject }: Pick<EventView, 'kind' | 'subject'>
         ['names', 'schedule', subject],
         ['backfills'],
         ['stats'],
+        ['timeline'],
         ['audit'],
       ]
     case 'run.changed':

@@ -81,8 +81,13 @@ const runs = createRoute({
 const runOne = createRoute({
   getParentRoute: () => shell,
   path: '/automation/runs/$id',
-  validateSearch: ({ raw }: Readonly<Record<string, unknown>>): { readonly raw?: true } =>
-    raw === true ? { raw } : {},
+  validateSearch: ({
+    raw,
+    compare,
+  }: Readonly<Record<string, unknown>>): { readonly raw?: true; readonly compare?: string } => ({
+    ...(raw === true ? { raw } : {}),
+    ...(typeof compare === 'string' ? { compare } : {}),
+  }),
   component: lazyRouteComponent(() => import('../pages/runs/one/RunPage.tsx'), 'RunPage'),
 })
 

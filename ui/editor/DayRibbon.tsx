@@ -107,7 +107,7 @@ function drawn(
   const laid =
     answer === undefined
       ? { rows: [{ id: 'none', label: '' }], items: [] }
-      : layOutSimulation(answer, { say, mostSchedules: 1, mostBeside: MOST_ROWS })
+      : layOutSimulation(answer, { say, mostBeside: MOST_ROWS })
   const rows = laid.rows.map(({ id }, line) => ({ id, label: say(line === 0 ? 'edit.day.row' : 'edit.day.beside') }))
   return { rows: [{ id: PLANNED, label: say('ribbon.coming') }, ...rows], items: [...planned, ...laid.items] }
 }

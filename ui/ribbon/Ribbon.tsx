@@ -3,11 +3,11 @@ import { useState, type ReactNode } from 'react'
 import { useTexts } from '../texts/TextProvider.tsx'
 import { useNow } from '../time/clock.ts'
 import { shortTime } from '../time/zone.ts'
-import type { RibbonItem, RibbonRow } from './items.ts'
-import { RibbonCanvas } from './RibbonCanvas.tsx'
+import { endOfItem, runsIn, type RibbonItem, type RibbonRow } from './items.ts'
+import type { AskedPlace } from './RibbonCanvas.tsx'
 import { RibbonControls } from './RibbonControls.tsx'
 import { RibbonTable } from './RibbonTable.tsx'
-import { RowNames } from './RowNames.tsx'
+import { RibbonSheet } from './RibbonSheet.tsx'
 import { viewAt, type RibbonView } from './view.ts'
 import './ribbon.css'
 
@@ -16,15 +16,22 @@ interface RibbonProps {
   readonly items: readonly RibbonItem[]
   readonly view: RibbonView
   readonly setView: (view: RibbonView) => void
-  /** Below the ribbon: what is not drawn. */
-  readonly note?: string | undefined
+  /** Beside the controls: what else can be chosen. */
+  readonly aside?: ReactNode
+  /** Below the ribbon: what stands for what. */
+  readonly legend?: ReactNode
+  /** Called when the last rows are near. */
+  readonly more?: (() => void) | undefined
+  readonly ask?: ((place: AskedPlace) => void) | undefined
+  /** Above the picture. */
+  readonly children?: ReactNode
 }
 
 /**
- * Time from left to right: what went on as bars of their real length, what is planned as hollow ticks, what was skipped
- * as crosses, and a line for now. The parent keeps the view, because it decides which runs are read.
+ * Time from left to right, a row for each thing, and a line for now. The parent keeps the view, because it decides what
+ * is read.
  */
-export function Ribbon({ rows, items, view, setView, note }: RibbonProps): ReactNode {
+export function Ribbon({ rows, items, view, setView, aside, legend, more, ask, children }: RibbonProps): ReactNode {
   const { say, locale } = useTexts()
   const router = useRouter()
   const now = useNow()
@@ -34,26 +41,24 @@ export function Ribbon({ rows, items, view, setView, note }: RibbonProps): React
   const open = ({ href }: RibbonItem): void => {
     if (href !== undefined) void router.navigate({ href })
   }
-  const seen = items.filter((item) => item.start <= until && endOf(item, now) >= shown.from)
+  const inRange = items.filter((item) => item.start <= until && endOfItem(item, now) >= shown.from)
   const label = say('ribbon.label', {
-    count: seen.filter(({ kind }) => kind === 'run').length,
+    count: inRange.reduce((sum, item) => sum + runsOf(item), 0),
     from: shortTime(shown.from, { locale }),
     to: shortTime(until, { locale }),
   })
   return (
     <div className="ribbon">
-      <RibbonControls {...{ view: shown, setView, isTable, setTable }} />
+      <RibbonControls {...{ view: shown, setView, isTable, setTable, aside }} />
       {isTable ? (
-        <RibbonTable {...{ rows, items: seen, now, open }} />
+        <RibbonTable {...{ rows, items: inRange, now, open }} />
       ) : (
-        <div className="ribbon-sheet">
-          <RowNames rows={rows} />
-          <RibbonCanvas {...{ rows, items: seen, view: shown, setView, now, label, open }} />
-        </div>
+        <RibbonSheet {...{ rows, items: inRange, view: shown, setView, now, label, open, ask, more, children }} />
       )}
-      {note !== undefined && <p className="ribbon-note">{note}</p>}
+      {legend}
     </div>
   )
 }
 
-const endOf = (item: RibbonItem, now: number): number => (item.kind === 'run' ? (item.end ?? now) : item.start)
+const runsOf = (item: RibbonItem): number =>
+  item.kind === 'run' ? 1 : item.kind === 'bucket' ? runsIn(item.outcomes) : 0

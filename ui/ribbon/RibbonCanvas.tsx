@@ -19,7 +19,7 @@ import { useWheel } from './use-wheel.ts'
 import { useWidth } from './use-width.ts'
 import { ownOffset, pan, stepFor, ticksOf, viewAround, zoom, type RibbonView } from './view.ts'
 
-interface RibbonCanvasProps {
+export interface RibbonCanvasProps {
   readonly rows: readonly RibbonRow[]
   readonly items: readonly RibbonItem[]
   readonly view: RibbonView
@@ -27,8 +27,20 @@ interface RibbonCanvasProps {
   readonly now: number
   readonly label: string
   readonly open: (item: RibbonItem) => void
+  /** A place where nothing ran, or something is only planned: in pixels from the top left, and what it is about. */
+  readonly ask?: ((place: AskedPlace) => void) | undefined
+  /** Stands above the picture. */
+  readonly children?: ReactNode
   readonly shades?: readonly RibbonShade[] | undefined
   readonly marks?: readonly RibbonMark[] | undefined
+}
+
+/** A place on the ribbon that someone asks about. */
+export interface AskedPlace {
+  readonly row: string
+  readonly at: number
+  readonly x: number
+  readonly y: number
 }
 
 const MINUTE = 60_000
@@ -40,7 +52,7 @@ const STEP = 0.2
 
 /** The picture itself. One canvas: thousands of bars are drawn in a few milliseconds. */
 export function RibbonCanvas(props: RibbonCanvasProps): ReactNode {
-  const { rows, items, view, now, label, open } = props
+  const { rows, items, view, now, label } = props
   const { say } = useTexts()
   const ref = useRef<HTMLDivElement>(null)
   const width = useWidth(ref)
@@ -58,7 +70,7 @@ export function RibbonCanvas(props: RibbonCanvasProps): ReactNode {
       setChosen(
         boxes.at((boxes.findIndex((box) => box === chosen) + step + boxes.length) % boxes.length)?.item.id ?? null,
       )
-    else if (event.key === 'Enter' && chosen !== null) open(chosen.item)
+    else if (event.key === 'Enter' && chosen !== null) enter(props, chosen)
     else if (event.key === 'Escape') setChosen(null)
     else if (next !== undefined) props.setView(next)
     else return
@@ -75,15 +87,22 @@ export function RibbonCanvas(props: RibbonCanvasProps): ReactNode {
         'aria-label': `${label} ${say('ribbon.help')}`,
       }}
       {...{ ...pointer, onKeyDown: keys, onPointerLeave: () => setChosen(null) }}
-      data-open={chosen?.item.href !== undefined}
+      data-open={chosen?.item.href !== undefined || props.ask !== undefined}
     >
       <canvas ref={canvas} style={{ width, height }} aria-hidden />
       {chosen !== null && <RibbonTip {...{ box: chosen, rows, now, width }} />}
+      {props.children}
       <span className="visually-hidden" aria-live="polite">
         {chosen !== null && describeItem(chosen.item, now, say)}
       </span>
     </div>
   )
+}
+
+/** Opens what has a page of its own, and asks about everything else. */
+function enter({ open, ask }: RibbonCanvasProps, { item, x, y, width }: Box): void {
+  if (item.href !== undefined || ask === undefined) open(item)
+  else ask({ row: item.row, at: item.start, x: x + width / 2, y: y + ROW_HEIGHT })
 }
 
 const VIEW_KEYS: Readonly<Record<string, (view: RibbonView) => RibbonView>> = {
@@ -135,7 +154,8 @@ interface Pointing {
 const DRAG_PX = 4
 
 /** Hovering chooses, dragging moves, clicking opens. */
-function usePointer({ view, setView, open }: RibbonCanvasProps, { boxes, width, choose }: Pointing) {
+function usePointer(props: RibbonCanvasProps, { boxes, width, choose }: Pointing) {
+  const { view, setView, ask, rows } = props
   const drag = useRef<{ readonly x: number; readonly view: RibbonView; moved: boolean } | null>(null)
   const under = (event: PointerEvent): Box | null => {
     const { left, top } = event.currentTarget.getBoundingClientRect()
@@ -158,9 +178,18 @@ function usePointer({ view, setView, open }: RibbonCanvasProps, { boxes, width, 
       setView(pan(began.view, -by / width))
     },
     onPointerUp: (event: PointerEvent) => {
-      const box = drag.current?.moved === true ? null : under(event)
+      const isClick = drag.current?.moved === false
       drag.current = null
-      if (box !== null) open(box.item)
+      if (!isClick) return
+      const box = under(event)
+      if (box !== null && box.item.kind !== 'hold') {
+        enter(props, box)
+        return
+      }
+      const { left, top } = event.currentTarget.getBoundingClientRect()
+      const [x, y] = [event.clientX - left, event.clientY - top]
+      const row = rows[Math.floor((y - AXIS_HEIGHT) / ROW_HEIGHT)]
+      if (row !== undefined && ask !== undefined) ask({ row: row.id, at: view.from + (x / width) * view.span, x, y })
     },
     onPointerCancel: () => {
       drag.current = null

@@ -12,10 +12,11 @@ interface RibbonControlsProps {
   readonly setView: (view: RibbonView) => void
   readonly isTable: boolean
   readonly setTable: (isTable: boolean) => void
+  readonly aside?: ReactNode
 }
 
 /** Which stretch of time, where in time, and whether as a picture. */
-export function RibbonControls({ view, setView, isTable, setTable }: RibbonControlsProps): ReactNode {
+export function RibbonControls({ view, setView, isTable, setTable, aside }: RibbonControlsProps): ReactNode {
   const say = useSay()
   const chosen = NAMES.find((name) => SPANS[name] === view.span) ?? ''
   const other = say(isTable ? 'ribbon.asPicture' : 'ribbon.asTable')
@@ -39,6 +40,7 @@ export function RibbonControls({ view, setView, isTable, setTable }: RibbonContr
       <ActionIcon aria-label={say('ribbon.later')} onClick={() => setView(pan(view, HALF))}>
         <IconChevronRight size={16} aria-hidden />
       </ActionIcon>
+      <span className="ribbon-aside">{aside}</span>
       <SegmentedControl
         {...{ value: chosen, onChange: stretch, 'aria-label': say('ribbon.zoom') }}
         data={NAMES.map((name) => ({ value: name, label: say(`ribbon.${name}`) }))}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { useTexts } from '../texts/TextProvider.tsx'
-import { fullTime } from '../time/zone.ts'
+import { clockTime, fullTime } from '../time/zone.ts'
 import { describeItem } from './describe.ts'
 import type { RibbonRow } from './items.ts'
 import { ROW_HEIGHT, type Box } from './layout.ts'
@@ -26,7 +26,13 @@ export function RibbonTip({ box: { item, x, y, width: length }, rows, now, width
       {'note' in item && item.note !== undefined && item.note !== '' && (
         <span className="ribbon-tip-note">{item.note}</span>
       )}
-      <span className="quiet">{fullTime(item.start, { locale })}</span>
+      <span className="quiet">
+        {fullTime(item.start, { locale })}
+        {(item.kind === 'bucket' || item.kind === 'hold') && ` – ${clockTime(item.end, { locale })}`}
+      </span>
+      {item.kind === 'bucket' && (
+        <span className="quiet">{say(item.href === undefined ? 'ribbon.why' : 'ribbon.open')}</span>
+      )}
     </div>
   )
 }

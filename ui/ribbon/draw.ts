@@ -1,5 +1,6 @@
 import { outcomeOf, type Outcome } from '../parts/outcome/outcome.ts'
-import type { RibbonMark, RibbonShade } from './items.ts'
+import { OUTCOME_ORDER } from './describe.ts'
+import { runsIn, type RibbonBucket, type RibbonMark, type RibbonShade } from './items.ts'
 import { AXIS_HEIGHT, placeOf, ROW_HEIGHT, type Box } from './layout.ts'
 import type { RibbonView } from './view.ts'
 
@@ -75,20 +76,89 @@ function line(context: CanvasRenderingContext2D, from: Point, to: Point): void {
 }
 
 /** Hatched, so that it is visible without color; the parent of the ribbon names it. */
-function drawShade({ context, view, width, height, palette }: Picture, { from, to }: RibbonShade): void {
+function drawShade(picture: Picture, { from, to }: RibbonShade): void {
+  const { view, width, height } = picture
   const [x, end] = [placeOf(from, { view, width }), placeOf(to, { view, width })]
   if (end < 0 || x > width) return
+  drawHatch(picture, { x, y: AXIS_HEIGHT, width: Math.max(2, end - x), height: height - AXIS_HEIGHT })
+}
+
+interface Area {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+function drawHatch({ context, palette, width: sheet }: Picture, area: Area): void {
+  // Only what is seen: a hold without an end would be hatched for ever.
+  const x = Math.max(-8, area.x)
+  const end = Math.min(sheet + 8, area.x + area.width)
+  const bottom = area.y + area.height
   context.save()
   context.beginPath()
-  context.rect(x, AXIS_HEIGHT, Math.max(2, end - x), height - AXIS_HEIGHT)
+  context.rect(x, area.y, end - x, area.height)
   context.clip()
   context.fillStyle = palette.shade
-  context.fillRect(x, AXIS_HEIGHT, Math.max(2, end - x), height - AXIS_HEIGHT)
+  context.fillRect(x, area.y, end - x, area.height)
   context.strokeStyle = palette.line
   context.lineWidth = 1
-  const reach = height - AXIS_HEIGHT
-  for (let at = x - reach; at < end; at += 8) line(context, [at, height], [at + reach, AXIS_HEIGHT])
+  for (let at = x - area.height; at < end; at += 8) line(context, [at, bottom], [at + area.height, area.y])
   context.restore()
+}
+
+const STRIP = 20
+const FAINTEST = 0.3
+const WIDEST_BAR = 10
+const LOWEST = 4
+
+/**
+ * Runs of a bucket: in a dense row a strip, stronger where there are more; in a sparse one a bar, higher where there are
+ * more. Failures are at the bottom and never thinner than 3 pixels. What is planned is hollow.
+ */
+function drawBucket(picture: Picture, box: Box, bucket: RibbonBucket): void {
+  const { context, palette } = picture
+  const { outcomes, planned, strength, isDense } = bucket
+  const width = isDense ? box.width + 0.5 : Math.max(3, Math.min(WIDEST_BAR, box.width - 1))
+  const x = isDense ? box.x : box.x + Math.max(0, (box.width - width) / 2)
+  const full = isDense ? STRIP : Math.max(LOWEST, STRIP * Math.sqrt(strength))
+  const bottom = box.y + (ROW_HEIGHT + STRIP) / 2
+  const runs = runsIn(outcomes)
+  if (runs === 0) {
+    if (planned > 0) drawPlanned(picture, { x, y: bottom - full, width, height: full }, bucket)
+    return
+  }
+  let y = bottom
+  for (const outcome of OUTCOME_ORDER) {
+    const count = outcomes[outcome] ?? 0
+    if (count === 0) continue
+    const share = (full * count) / runs
+    const height = outcome === 'failure' || outcome === 'late' ? Math.max(3, share) : share
+    const top = Math.max(bottom - full, y - height)
+    context.globalAlpha = isDense ? FAINTEST + (1 - FAINTEST) * strength : 1
+    context.fillStyle = palette[outcome]
+    context.fillRect(x, top, width, y - top)
+    context.globalAlpha = 1
+    // Told by more than color: what failed has a notch of the ground above it.
+    if (outcome === 'failure' && top > bottom - full) {
+      context.fillStyle = palette.paper
+      context.fillRect(x, top - 1, width, 1)
+    }
+    y = top
+  }
+}
+
+function drawPlanned({ context, palette }: Picture, area: Area, { strength, isDense }: RibbonBucket): void {
+  context.globalAlpha = isDense ? 0.08 + 0.3 * strength : 1
+  context.fillStyle = palette.active
+  context.strokeStyle = palette.active
+  if (isDense) {
+    context.fillRect(area.x, area.y, area.width, area.height)
+    context.globalAlpha = 0.6
+    line(context, [area.x, area.y + area.height - 0.5], [area.x + area.width, area.y + area.height - 0.5])
+  } else
+    context.strokeRect(area.x + 0.75, area.y + 0.75, Math.max(1.5, area.width - 1.5), Math.max(2, area.height - 1.5))
+  context.globalAlpha = 1
 }
 
 function drawMark({ context, view, width, height, palette }: Picture, { at }: RibbonMark): void {
@@ -108,6 +178,14 @@ function drawBox(picture: Picture, box: Box): void {
   const { item, x } = box
   const middle = box.y + ROW_HEIGHT / 2
   context.lineWidth = 1.5
+  if (item.kind === 'bucket') {
+    drawBucket(picture, box, item)
+    return
+  }
+  if (item.kind === 'hold') {
+    drawHatch(picture, { x, y: box.y + 3, width: box.width, height: ROW_HEIGHT - 6 })
+    return
+  }
   if (item.kind === 'coming') {
     context.strokeStyle = palette.active
     context.strokeRect(x - 1.5, middle - 6, 3, 12)

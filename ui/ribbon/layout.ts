@@ -1,4 +1,4 @@
-import type { RibbonItem, RibbonRow } from './items.ts'
+import { endOfItem, type RibbonItem, type RibbonRow } from './items.ts'
 import type { RibbonView } from './view.ts'
 
 export const AXIS_HEIGHT = 26
@@ -32,14 +32,17 @@ export function layOut(items: readonly RibbonItem[], sheet: Sheet): readonly Box
   const boxes: Box[] = []
   for (const item of items) {
     const line = lines.get(item.row)
-    const end = item.kind === 'run' ? (item.end ?? Math.max(now, item.start)) : item.start
+    const end = endOfItem(item, now)
     if (line === undefined || end < view.from || item.start > until) continue
     const x = placeOf(item.start, sheet)
-    const width = Math.max(SMALLEST, placeOf(end, sheet) - x)
+    const width = Math.max(item.kind === 'bucket' ? 1 : SMALLEST, placeOf(end, sheet) - x)
     boxes.push({ item, x, y: AXIS_HEIGHT + line * ROW_HEIGHT, width })
   }
-  return thinned(boxes.sort((a, b) => a.item.start - b.item.start))
+  // What is behind others comes first.
+  return thinned(boxes.sort((a, b) => depthOf(a) - depthOf(b) || a.item.start - b.item.start))
 }
+
+const depthOf = ({ item }: Box): number => (item.kind === 'hold' ? 0 : 1)
 
 const APART = 5
 
@@ -63,7 +66,7 @@ export function boxAt(boxes: readonly Box[], x: number, y: number): Box | null {
   for (const box of boxes) {
     if (y < box.y || y >= box.y + ROW_HEIGHT) continue
     const away = Math.max(box.x - x, x - (box.x + box.width), 0)
-    if (away >= distance && !(away === 0 && best === null)) continue
+    if (away >= distance && !(away === 0 && (best === null || best.item.kind === 'hold'))) continue
     best = box
     distance = away === 0 ? 0.001 : away
   }

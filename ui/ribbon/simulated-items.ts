@@ -1,19 +1,22 @@
 import type { OutageInput, SimulatedRunView, SimulationView } from '../../src/features/simulation/result-schema.ts'
-import type { RibbonItem, RibbonMark, RibbonRow, RibbonRun, RibbonShade } from './items.ts'
+import {
+  bucketItems,
+  type RibbonItem,
+  type RibbonMark,
+  type RibbonRow,
+  type RibbonRun,
+  type RibbonShade,
+} from './items.ts'
 import type { Say } from '../texts/fill.ts'
 
 /** What of a simulation stands on the ribbon. */
 export interface LaidOut {
   readonly rows: readonly RibbonRow[]
   readonly items: readonly RibbonItem[]
-  /** Schedules that found no room. */
-  readonly hidden: number
 }
 
 interface Laying {
   readonly say: Say
-  /** How many schedules are drawn. */
-  readonly mostSchedules: number
   /** How many runs of a schedule are drawn beside each other. */
   readonly mostBeside: number
   /** Occurrences that are set off, as `occurrenceName` has them. */
@@ -25,9 +28,14 @@ interface Laying {
 export const occurrenceName = (run: Pick<SimulatedRunView, 'schedule_id' | 'nominal_time'>): string =>
   `${run.schedule_id} ${run.nominal_time ?? ''}`
 
-/** A row for each schedule, and more where its runs are beside each other. */
+/** A row for each schedule, and more where its runs are beside each other. Where not all runs are told, their counts. */
 export function layOutSimulation(view: SimulationView, laying: Laying): LaidOut {
-  const shown = view.schedules.slice(0, laying.mostSchedules)
+  const { schedules: shown, truncated, bucket_seconds: seconds } = view
+  if (truncated)
+    return {
+      rows: shown.map(({ id, name }) => ({ id: rowOf(id, 0), label: name, href: laying.hrefOf?.(id) })),
+      items: shown.flatMap(({ id, buckets }) => bucketItems(rowOf(id, 0), buckets, seconds * 1_000)),
+    }
   const byId = new Map(shown.map(({ id }) => [id, [] as SimulatedRunView[]]))
   for (const run of view.rows) byId.get(run.schedule_id)?.push(run)
   const rows: RibbonRow[] = []
@@ -44,7 +52,7 @@ export function layOutSimulation(view: SimulationView, laying: Laying): LaidOut 
       ...{ kind: 'skipped', id: `${range.schedule_id} ${range.first} range`, row: rowOf(range.schedule_id, 0) },
       ...{ start: Date.parse(range.first), note: `${range.count} × ${range.reason}: ${range.sentence}` },
     })
-  return { rows, items, hidden: view.schedules.length - shown.length }
+  return { rows, items }
 }
 
 const rowOf = (id: string, line: number): string => `${id} ${line}`

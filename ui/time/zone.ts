@@ -47,3 +47,22 @@ export const dayTime = (at: number, { locale, zone = OWN_ZONE }: Where): string 
     ...(at % 60_000 === 0 ? {} : ({ second: '2-digit' } as const)),
     ...(new Date(at).getFullYear() === new Date().getFullYear() ? {} : ({ year: 'numeric' } as const)),
   }).format(at)
+
+const INSTANTS = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z/g
+
+/** A sentence of the server with its times, which are in UTC, on the reader's clock. */
+export const withOwnTimes = (sentence: string, locale: string): string =>
+  sentence.replaceAll(INSTANTS, (text) => dayTime(Math.floor(Date.parse(text) / 1_000) * 1_000, { locale }))
+
+/** The time of a day to the millisecond: `09:00:05.123`. */
+export const milliTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 }).format(
+    at,
+  )
+
+/** A day and the time to the millisecond, with its offset from UTC. */
+export const exactTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, {
+    ...({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
+    ...({ fractionalSecondDigits: 3, timeZoneName: 'shortOffset' } as const),
+  }).format(at)

@@ -779,6 +779,7 @@ class Runs:
         self,
         id: str,
         *,
+        wait: float | None = None,
         timeout: float | None = None,
     ) -> t.RunDetail:
         """Get a run with its attempts, deliveries, history and reason.
@@ -789,6 +790,9 @@ class Runs:
             "GET",
             "/api/v1/runs/:id",
             path_values={"id": id},
+            query={
+                "wait": wait,
+            },
             timeout=timeout,
         )
         return answer
@@ -831,6 +835,51 @@ class Runs:
                 "limit": limit,
                 "cursor": cursor,
             },
+            timeout=timeout,
+        )
+        return answer
+
+    def log(
+        self,
+        id: str,
+        *,
+        attempt: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> t.RunLogPage:
+        """List what a run printed: streamed words, log lines and steps.
+
+        Operation `runs.log`: `GET /api/v1/runs/:id/log`.
+        """
+        answer: t.RunLogPage = self._connection.call(
+            "GET",
+            "/api/v1/runs/:id/log",
+            path_values={"id": id},
+            query={
+                "attempt": attempt,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def compare(
+        self,
+        id: str,
+        other: str,
+        *,
+        timeout: float | None = None,
+    ) -> t.RunComparison:
+        """Compare two runs: output, payload, tokens, cost and duration.
+
+        Operation `runs.compare`: `GET /api/v1/runs/:id/compare/:other`.
+        """
+        answer: t.RunComparison = self._connection.call(
+            "GET",
+            "/api/v1/runs/:id/compare/:other",
+            path_values={"id": id, "other": other},
             timeout=timeout,
         )
         return answer
@@ -918,6 +967,7 @@ class Runs:
         self,
         run_id: str,
         *,
+        wait: float | None = None,
         timeout: float | None = None,
     ) -> t.RunDetail:
         """Get a run of a schedule.
@@ -928,6 +978,9 @@ class Runs:
             "GET",
             "/api/v1/schedule-runs/:runId",
             path_values={"runId": run_id},
+            query={
+                "wait": wait,
+            },
             timeout=timeout,
         )
         return answer
@@ -967,6 +1020,7 @@ class Explain:
         *,
         id: str | None = None,
         at: str | None = None,
+        timezone: str | None = None,
         schedule_id: str | None = None,
         agent_id: str | None = None,
         session: str | None = None,
@@ -983,6 +1037,7 @@ class Explain:
             query={
                 "id": id,
                 "at": at,
+                "timezone": timezone,
                 "schedule_id": schedule_id,
                 "agent_id": agent_id,
                 "session": session,
@@ -1132,6 +1187,27 @@ class Sessions:
             query={
                 "wait": wait,
             },
+            body=body,
+            creates=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def send_many(
+        self,
+        body: t.MessagesInput,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> t.MessagesAnswer:
+        """Send up to 1,000 messages.
+
+        Operation `sessions.sendMany`: `POST /api/v1/messages`.
+        """
+        answer: t.MessagesAnswer = self._connection.call(
+            "POST",
+            "/api/v1/messages",
             body=body,
             creates=True,
             idempotency_key=idempotency_key,
@@ -2476,6 +2552,42 @@ class Stats:
         )
         return answer
 
+    def timeline(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        step_seconds: int | None = None,
+        by: Literal["schedule", "agent", "org"] | None = None,
+        schedule_id: str | None = None,
+        agent_id: str | None = None,
+        text: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> t.Timeline:
+        """Get runs and planned occurrences over time, per schedule or agent.
+
+        Operation `stats.timeline`: `GET /api/v1/stats/timeline`.
+        """
+        answer: t.Timeline = self._connection.call(
+            "GET",
+            "/api/v1/stats/timeline",
+            query={
+                "from": from_,
+                "to": to,
+                "step_seconds": step_seconds,
+                "by": by,
+                "schedule_id": schedule_id,
+                "agent_id": agent_id,
+                "text": text,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            timeout=timeout,
+        )
+        return answer
+
 
 class Config:
     """Operations `config.*`."""
@@ -2985,6 +3097,7 @@ class Tasks:
         self,
         body: t.TaskInput,
         *,
+        wait: float | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> t.TaskReceipt:
@@ -2995,6 +3108,9 @@ class Tasks:
         answer: t.TaskReceipt = self._connection.call(
             "POST",
             "/tasks",
+            query={
+                "wait": wait,
+            },
             body=body,
             creates=True,
             idempotency_key=idempotency_key,
@@ -3016,6 +3132,27 @@ class Tasks:
         answer: t.TaskBatchReceipt = self._connection.call(
             "POST",
             "/tasks/batch",
+            body=body,
+            creates=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def submit_many(
+        self,
+        body: t.TasksInput,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> t.TaskBatchReceipt:
+        """Submit up to 1,000 tasks.
+
+        Operation `tasks.submitMany`: `POST /tasks/many`.
+        """
+        answer: t.TaskBatchReceipt = self._connection.call(
+            "POST",
+            "/tasks/many",
             body=body,
             creates=True,
             idempotency_key=idempotency_key,
@@ -3053,6 +3190,7 @@ class Tasks:
         self,
         id: str,
         *,
+        wait: float | None = None,
         timeout: float | None = None,
     ) -> t.Task:
         """Get a task.
@@ -3063,6 +3201,9 @@ class Tasks:
             "GET",
             "/tasks/:id",
             path_values={"id": id},
+            query={
+                "wait": wait,
+            },
             timeout=timeout,
         )
         return answer

@@ -1025,7 +1025,7 @@ class Event(TypedDict):
 
 class EventsInput(TypedDict):
     events: list[Any]
-    """Text or steps to show while the attempt is running."""
+    """Text of the output, log lines (`type: log`) or steps, in order."""
 
 
 class Executor(TypedDict):
@@ -1070,6 +1070,7 @@ class ExecutorInputOption4(TypedDict):
 
 class ExecutorInputOption5(TypedDict):
     kind: Literal["chat"]
+    api: NotRequired[Literal["openai-chat", "openai-responses", "anthropic-messages", "ollama"] | None]
     base_url: str
     model: str
     api_key: NotRequired[str | None]
@@ -1077,6 +1078,7 @@ class ExecutorInputOption5(TypedDict):
     temperature: NotRequired[float | None]
     max_tokens: NotRequired[int | None]
     stream: NotRequired[Any]
+    background: NotRequired[Any]
     history: NotRequired[Any]
     prices: NotRequired[ExecutorInputOption5Prices | None]
     headers: NotRequired[dict[str, str] | None]
@@ -1086,6 +1088,8 @@ class ExecutorInputOption5(TypedDict):
 class ExecutorInputOption5Prices(TypedDict):
     input: float
     output: float
+    cached_input: NotRequired[float]
+    cache_write: NotRequired[float]
 
 
 class ExecutorInputOption6(TypedDict):
@@ -1095,10 +1099,13 @@ class ExecutorInputOption6(TypedDict):
 class ExecutorInputOption7(TypedDict):
     kind: Literal["command"]
     program: str
+    preset: NotRequired[Literal["codex", "claude", "gemini", "json-lines"] | None]
     args: NotRequired[list[str] | None]
     cwd: NotRequired[str | None]
     env: NotRequired[dict[str, str] | None]
     stdin: NotRequired[Any]
+    resume: NotRequired[Any]
+    service: NotRequired[str | None]
     output_bytes: NotRequired[int | None]
 
 
@@ -1894,6 +1901,47 @@ class MessageReceipt(TypedDict):
     """This `message_id` was sent before; this is the run of the first one."""
 
 
+class MessagesAnswer(TypedDict):
+    """The outcome of each message, in the order of the request: a receipt, the answer to
+    `/stop` or `/stopall`, or why it was refused."""
+
+    items: list[MessagesAnswerItemsItem | MessagesAnswerItemsItem2 | MessagesAnswerItemsItem3]
+    accepted: int
+    refused: int
+
+
+class MessagesAnswerItemsItem(TypedDict):
+    ok: Literal[True]
+    run_id: str
+    message_id: str
+    state: Literal["waiting", "queued", "assigned", "running", "awaiting_callback", "stopping", "success", "failed", "timeout", "cancelled", "skipped", "dropped", "rejected", "expired"]
+    merged_into: NotRequired[str]
+    dropped_run_id: NotRequired[str]
+    duplicate: NotRequired[Literal[True]]
+    """This `message_id` was sent before; this is the run of the first one."""
+
+
+class MessagesAnswerItemsItem2(TypedDict):
+    ok: Literal[True]
+    stopped: int
+    drained: int
+
+
+class MessagesAnswerItemsItem3(TypedDict):
+    ok: Literal[False]
+    code: RefusalCode
+    message: str
+    run_id: NotRequired[str]
+    """The run that records the refused message."""
+    retry_after_seconds: NotRequired[int]
+
+
+class MessagesInput(TypedDict):
+    """Messages to any sessions."""
+
+    messages: list[SessionMessageInput]
+
+
 class Node(TypedDict):
     """A server process."""
 
@@ -2406,10 +2454,17 @@ class ResultInput(TypedDict):
 
 
 class RetryInput(TypedDict):
-    """How to retry a run."""
+    """How to retry a run, and what to change."""
 
     force: NotRequired[bool]
     """Also retry a run that succeeded."""
+    payload: NotRequired[Any]
+    """Another payload."""
+    prompt: NotRequired[str]
+    """Another prompt: the text of a message, or the prompt of a schedule. Not together with
+    `payload`."""
+    model: NotRequired[str]
+    """Another model than the agent's, for agents of kind `chat`."""
 
 
 class RetryPolicy(TypedDict):
@@ -2499,6 +2554,43 @@ class Run(TypedDict):
     """Why it was held before `decision`. Null if it was never held."""
 
 
+class RunComparison(TypedDict):
+    """Two runs side by side."""
+
+    a: Run
+    b: Run
+    changes: RunComparisonChanges
+    payload: list[RunComparisonPayloadItem]
+    """The payloads by line; JSON is indented."""
+    output: list[RunComparisonOutputItem]
+    """The outputs by line; JSON is indented."""
+
+
+class RunComparisonChanges(TypedDict):
+    duration_ms: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+    input_tokens: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+    output_tokens: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+    cost: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+    attempts: Any
+    """The value of `b` minus that of `a`. Null: one of them is unknown."""
+
+
+class RunComparisonPayloadItem(TypedDict):
+    change: Literal["same", "removed", "added"]
+    """`removed`: only in `a`; `added`: only in `b`."""
+    text: str
+
+
+class RunComparisonOutputItem(TypedDict):
+    change: Literal["same", "removed", "added"]
+    """`removed`: only in `a`; `added`: only in `b`."""
+    text: str
+
+
 class RunDetail(TypedDict):
     """A run with its attempts, deliveries and timeline."""
 
@@ -2565,6 +2657,8 @@ class RunDetail(TypedDict):
     """Deliveries of its result."""
     timeline: list[RunDetailTimelineItem]
     why: Why
+    edits: RunDetailEdits | None
+    """What this retry changed. Null: nothing, or it is not a retry."""
     probe: ProbeAnswer | None
     """Result of the probe before the agent was woken. Null: no probe."""
     trace_id: Any
@@ -2591,6 +2685,11 @@ class RunDetailTimelineItem(TypedDict):
     attempt: int | None
 
 
+class RunDetailEdits(TypedDict):
+    parts: list[Literal["payload", "prompt", "model"]]
+    model: Any
+
+
 class RunExplanation(TypedDict):
     """Why a run is in its state and why it was created, in codes and in sentences."""
 
@@ -2608,6 +2707,29 @@ class RunExplanation(TypedDict):
     links: list[ExplainLink]
     steps: list[ExplainStep]
     next: ExplainNext
+
+
+class RunLogEntry(TypedDict):
+    """What an attempt printed while it was running."""
+
+    id: str
+    """Unique within the run, as in `ids` of the event `run.output`."""
+    attempt: int
+    at: str
+    kind: Literal["output", "log", "step"]
+    """Words of the output, a log line, or any other JSON."""
+    text: Any
+    """The words, or the message of the log line."""
+    level: Literal["debug", "info", "warn", "error"] | None
+    source: Any
+    """Where a log line comes from, such as `stderr`."""
+    data: Any
+    """The fields of a log line, or the step."""
+
+
+class RunLogPage(TypedDict):
+    items: list[RunLogEntry]
+    next_cursor: Any
 
 
 class RunNowAnswer(TypedDict):
@@ -3595,6 +3717,33 @@ class SessionChange(TypedDict):
     """Maximum number of concurrent runs."""
 
 
+class SessionMessageInput(TypedDict):
+    """A message, and the session it goes to."""
+
+    session: str
+    """Key of the session. `agent:<agent>:…` names the agent."""
+    text: str
+    sender: NotRequired[str]
+    """Who sends it. Messages of one sender within the debounce time become one run."""
+    attachments: NotRequired[list[Any]]
+    message_id: NotRequired[str]
+    """The sender's id of the message. The same id within 24 hours is a repetition."""
+    sent_at: NotRequired[str | int]
+    lane: NotRequired[str]
+    """Lane of its run."""
+    mode: NotRequired[Literal["queue", "followup", "interrupt"]]
+    """How it is queued, for this message only."""
+    max_concurrent: NotRequired[int]
+    debounce_ms: NotRequired[int]
+    not_before: NotRequired[str | int]
+    """Earliest time to start."""
+    deadline: NotRequired[str | int]
+    """Latest time to start."""
+    parent_run_id: NotRequired[str]
+    max_tokens: NotRequired[int]
+    """Maximum tokens of the run; budgets reserve this amount."""
+
+
 class SessionPage(TypedDict):
     items: list[Session]
     next_cursor: Any
@@ -3636,6 +3785,7 @@ SimulateAnswer = TypedDict(
         "rows": "list[SimulatedRun]",
         "ranges": "list[SimulateAnswerRangesItem]",
         "truncated": "bool",
+        "bucket_seconds": "int",
         "depth": "list[SimulateAnswerDepthItem]",
         "totals": "SimulationTotals",
         "outages": "list[SimulationOutage]",
@@ -3768,7 +3918,14 @@ class SimulatedSchedule(TypedDict):
     fires: int
     failure_streak: int
     totals: SimulationTotals
+    buckets: list[SimulatedScheduleBucketsItem]
+    """All its runs by nominal time, also those that `rows` omits. Without empty ones."""
     dst_notes: list[SimulatedScheduleDstNotesItem]
+
+
+class SimulatedScheduleBucketsItem(TypedDict):
+    at: str
+    by_status: dict[str, int]
 
 
 class SimulatedScheduleDstNotesItem(TypedDict):
@@ -3791,6 +3948,7 @@ Simulation = TypedDict(
         "rows": "list[SimulatedRun]",
         "ranges": "list[SimulationRangesItem]",
         "truncated": "bool",
+        "bucket_seconds": "int",
         "depth": "list[SimulationDepthItem]",
         "totals": "SimulationTotals",
         "outages": "list[SimulationOutage]",
@@ -4274,6 +4432,8 @@ class TaskReceipt(TypedDict):
     position: int
     """Position among the queued tasks of the agent; 0 if it has started."""
     createdAt: str
+    task: NotRequired[Task]
+    """The task, if it ended while the request waited."""
 
 
 class TaskStats(TypedDict):
@@ -4333,13 +4493,75 @@ class TaskStatsConfig(TypedDict):
     """A Go duration: `5m0s`."""
 
 
+Timeline = TypedDict(
+    "Timeline",
+    {
+        "org_id": "str",
+        "from": "str",
+        "to": "str",
+        "step_seconds": "int",
+        "total": "int",
+        "items": "list[TimelineRow]",
+        "next_cursor": "Any",
+    },
+)
+
+
+class TimelineRow(TypedDict):
+    """A row of the timeline."""
+
+    kind: Literal["schedule", "agent", "direct", "org"]
+    """`direct`: runs of an agent without a schedule."""
+    id: Any
+    """Of the schedule or agent."""
+    name: Any
+    """Null: it no longer exists."""
+    state: Literal["active", "paused", "finished", "failed", "pending_approval"] | None
+    """Of the schedule."""
+    by_status: dict[str, int]
+    buckets: list[TimelineRowBucketsItem]
+    """Without empty ones."""
+    held: TimelineRowHeld | None
+    """Why no occurrence can run before `until` (null: until someone acts): back-off or an
+    exhausted budget."""
+
+
+class TimelineRowBucketsItem(TypedDict):
+    at: str
+    """Start of the bucket."""
+    by_status: dict[str, int]
+    """Runs created in the bucket, by their current status."""
+    planned: int
+    """Occurrences still to come, without those that `held` stops."""
+
+
+class TimelineRowHeld(TypedDict):
+    until: str | None
+    reason: Reason
+    rule: str
+    """The rule as the docs write it: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`."""
+    evidence: dict[str, Any]
+    sentence: str
+class TasksInput(TypedDict):
+    """Tasks of any agents."""
+
+    tasks: list[TaskInput]
+
+
 class Usage(TypedDict):
     """Tokens and cost of a run, as its executor reported them."""
 
     input_tokens: NotRequired[float]
     output_tokens: NotRequired[float]
+    cached_input_tokens: NotRequired[float]
+    """The part of `input_tokens` read from a cache."""
+    reasoning_tokens: NotRequired[float]
+    """The part of `output_tokens` used for reasoning."""
     context_window: NotRequired[float]
     cost: NotRequired[float]
+    prices_as_of: NotRequired[str]
+    """The date of the list prices that the cost was computed with; missing: no list prices were
+    used."""
 
 
 class Version(TypedDict):

@@ -2,8 +2,7 @@ import type { ClaimAnswer, WorkerAttempt } from '../../features/workers/schema.t
 import { createClient, type Client } from '../client.ts'
 import { EscapementError } from '../errors.ts'
 import { pause, pauseAfter, type ClientOptions } from '../request.ts'
-import { createAttempts, type Attempts } from './attempts.ts'
-import type { WorkerHandler, WorkerLogEntry } from './handler.ts'
+import { type Attempts, createAttempts, type WorkerHandler, type WorkerLogEntry } from './attempts.ts'
 
 /** Options of a worker. */
 export interface WorkerOptions extends Pick<ClientOptions, 'fetch'> {

@@ -223,6 +223,35 @@ export function applyRefusal(state: QuotaState, { now, startedAt, retryAfterMs }
   return { ...state, blockedUntil: later(now, backOffMs(refusals)), refusals }
 }
 
+/** What a provider reports as left of its own limits; null: not reported. */
+export interface ReportedQuota {
+  readonly requests: number | null
+  readonly tokens: number | null
+  /** When there is room for another request; null: now. */
+  readonly availableInMs: number | null
+}
+
+/**
+ * Applies what a provider reports as left: other users of its key count there and not here, so its numbers can only
+ * lower ours.
+ */
+export function applyReported(
+  state: QuotaState,
+  quotas: Quotas,
+  { now, reported }: { readonly now: Instant; readonly reported: ReportedQuota },
+): QuotaState {
+  const current = stateAt(state, quotas, now)
+  const capped = (left: number, perMinute: number | null, most: number | null): number =>
+    perMinute === null || most === null ? left : Math.min(left, most * BUCKET_UNITS)
+  const requests = capped(current.requests, quotas.requestsPerMinute, reported.requests)
+  const tokens = capped(current.tokens, quotas.tokensPerMinute, reported.tokens)
+  const { availableInMs } = reported
+  const isLower = requests < current.requests || tokens < current.tokens
+  if (!isLower && availableInMs === null) return state
+  const lowered = { ...current, requests, tokens }
+  return availableInMs === null ? lowered : applyRefusal(lowered, { now, startedAt: now, retryAfterMs: availableInMs })
+}
+
 /** The back-off after consecutive refusals: 1 s, doubled each time, at most 1 minute. */
 export const backOffMs = (refusals: number): number =>
   Math.min(FIRST_BACK_OFF_MS * 2 ** Math.min(refusals - 1, 30), MAX_BACK_OFF_MS)

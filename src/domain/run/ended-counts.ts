@@ -1,6 +1,6 @@
 import { amountsUsed } from '../budget/amounts.ts'
-import type { AgentId } from '../ids.ts'
-import type { Instant } from '../instant.ts'
+import type { AgentId, ScheduleId } from '../ids.ts'
+import { type Instant, MINUTE_MS } from '../instant.ts'
 import { isTerminal, type RunState } from './run-machine.ts'
 import { durationOf, type Trigger } from './run.ts'
 import { isBackfilled } from '../schedule/backfill.ts'
@@ -127,6 +127,41 @@ export function countEndedRuns(runs: Iterable<CountedRun>): EndedCounts | null {
       addToCounts(counts.lateness, String(durationStep(startedAt - nominal)))
   }
   return counts
+}
+
+/** Ended runs of one schedule and agent, created in one minute (counted from 1970), in one state. */
+export type TimelineCount = readonly [
+  schedule: ScheduleId | null,
+  agent: AgentId,
+  minute: number,
+  state: RunState,
+  count: number,
+]
+
+/** What counting for the timeline looks at. */
+interface TimelineRun {
+  readonly scheduleId: ScheduleId | null
+  readonly agentId: AgentId
+  readonly createdAt: Instant
+  readonly state: RunState
+}
+
+/**
+ * Counts ended runs for the timeline; null when there are none. A run counts for the minute of its creation, so that a
+ * range of the timeline and the same range of the list have the same runs.
+ */
+export function countForTimeline(runs: Iterable<TimelineRun>): readonly TimelineCount[] | null {
+  let counts: Map<string, [...TimelineCount]> | null = null
+  for (const { scheduleId, agentId, createdAt, state } of runs) {
+    if (!isTerminal(state)) continue
+    const minute = Math.floor(createdAt / MINUTE_MS)
+    const key = `${state} ${minute} ${scheduleId ?? ''} ${agentId}`
+    counts ??= new Map()
+    const known = counts.get(key)
+    if (known === undefined) counts.set(key, [scheduleId, agentId, minute, state, 1])
+    else known[4] += 1
+  }
+  return counts === null ? null : [...counts.values()]
 }
 
 type Sums = Record<string, number>

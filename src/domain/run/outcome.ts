@@ -10,8 +10,8 @@ export type AttemptOutcome =
   | { readonly kind: 'succeeded' }
   /** The agent did not have to run; counts as success. */
   | { readonly kind: 'not_needed'; readonly why: Why }
-  /** The executor will report later. */
-  | { readonly kind: 'accepted' }
+  /** The result comes later: it is reported, or fetched if it is polled. */
+  | { readonly kind: 'accepted'; readonly isPolled?: true }
   | {
       readonly kind: 'failed'
       readonly errorCode: ErrorCode
@@ -64,11 +64,13 @@ export function outcomeOfHttpStatus(status: number, retryAfterMs: number | null 
   if (status >= 200 && status < 300) return { kind: 'succeeded' }
   if (TEMPORARY_REFUSALS.includes(status))
     return withBusy(failedOutcome('executor_http_4xx', { retryable: true, retryAfterMs }), status === 429)
-  if (status >= 500) return withBusy(failedOutcome('executor_http_5xx', { retryAfterMs }), status === 503)
+  if (status >= 500) return withBusy(failedOutcome('executor_http_5xx', { retryAfterMs }), OVERLOADED.includes(status))
   return failedOutcome(status >= 400 ? 'executor_http_4xx' : 'executor_http_3xx', {})
 }
 
 const TEMPORARY_REFUSALS: readonly number[] = [408, 425, 429]
+/** Unavailable, and Anthropic's own status for an overloaded service. */
+const OVERLOADED: readonly number[] = [503, 529]
 
 /** Adds to a failure whether the called service was overloaded. */
 export const withBusy = (outcome: AttemptOutcome, busy: boolean): AttemptOutcome =>

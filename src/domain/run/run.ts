@@ -67,3 +67,20 @@ export const isWaitingRun = (run: Pick<RunFacts, 'state' | 'attempt' | 'firstAtt
 export const ACCEPTED: Why = because('accepted', 'admission')
 export const PICKED: Why = because('picked', 'picking_order')
 export const COMPLETED: Why = because('completed', 'outcome')
+
+/** The parts of a run that a retry may change. */
+export const EDITED_PARTS = ['payload', 'prompt', 'model'] as const
+export type EditedPart = (typeof EDITED_PARTS)[number]
+
+/**
+ * The payload with another prompt: the text of a message, the prompt of a schedule, or the payload itself if it is text.
+ * Undefined: it has no prompt.
+ */
+export function withPrompt(payload: unknown, prompt: string): unknown {
+  if (payload === null || payload === undefined || typeof payload === 'string') return prompt
+  if (typeof payload !== 'object' || Array.isArray(payload)) return undefined
+  const field = ['text', 'prompt'].find(
+    (name) => typeof (payload as Readonly<Record<string, unknown>>)[name] === 'string',
+  )
+  return field === undefined ? undefined : { ...payload, [field]: prompt }
+}

@@ -13,6 +13,9 @@ export const MAX_TIMEOUT_SECONDS = 366 * 86_400
 /** The default wait for a callback, in seconds. */
 const DEFAULT_CALLBACK_SECONDS = 300
 
+/** The default wait for work in the background, in seconds. */
+const DEFAULT_BACKGROUND_SECONDS = 3_600
+
 export interface TimeLimits {
   /** Missing or not above 0: the default. */
   readonly timeoutSeconds: number | null
@@ -37,12 +40,21 @@ export function attemptEndsBy(startedAt: Instant, limits: TimeLimits): Instant {
   )
 }
 
-/** The end of the wait for a callback. An explicit timeout covers the whole attempt, so it counts from its start. */
+/**
+ * The end of the wait for a callback. An explicit timeout covers the whole attempt, so it counts from its start. Work
+ * in the background may take until the deadline of its run, by default an hour.
+ */
 export function callbackEndsBy(
   at: { readonly startedAt: Instant; readonly acceptedAt: Instant },
-  limits: TimeLimits,
+  limits: TimeLimits & { readonly isPolled?: boolean },
 ): Instant {
-  return limitedEnd(limits, () => later(at.acceptedAt, DEFAULT_CALLBACK_SECONDS * 1000), at.startedAt)
+  const { isPolled = false, deadline } = limits
+  const seconds = isPolled ? DEFAULT_BACKGROUND_SECONDS : DEFAULT_CALLBACK_SECONDS
+  return limitedEnd(
+    limits,
+    () => (isPolled && deadline !== null ? deadline : later(at.acceptedAt, seconds * 1000)),
+    at.startedAt,
+  )
 }
 
 function limitedEnd(limits: TimeLimits, defaultEnd: () => Instant, startedAt: Instant): Instant {

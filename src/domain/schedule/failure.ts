@@ -24,20 +24,51 @@ export function decideFailure(rules: ScheduleRules, history: ScheduleHistory, no
       return history.skippedFor === last.id
         ? runNew
         : { kind: 'skip', why: failureWhy(rules, last, 'the next occurrence'), uses: last.id }
-    case 'BACKOFF': {
-      const step = ladderStep(rules.failureOptions.ladderSeconds, Math.max(0, history.failureStreak - 1))
-      return holdUntil(later(last.endedAt, step * 1000))
-    }
+    case 'BACKOFF':
     case 'HALF_OPEN': {
-      const { threshold, cooldownSeconds } = rules.failureOptions
-      return history.failureStreak < threshold ? runNew : holdUntil(later(last.endedAt, cooldownSeconds * 1000))
+      const until = pausedUntil(rules, history)
+      if (until === null || now >= until) return runNew
+      return { kind: 'skip', why: failureWhy(rules, last, formatInstant(until)), uses: null }
     }
   }
+}
 
-  function holdUntil(until: Instant): FailureDecision {
-    if (last === null || now >= until) return runNew
-    return { kind: 'skip', why: failureWhy(rules, last, formatInstant(until)), uses: null }
+/** The time until which BACKOFF or HALF_OPEN skips all occurrences after the last failure; null: none. */
+function pausedUntil(
+  { failureAction, failureOptions }: ScheduleRules,
+  { lastEnding, failureStreak }: Pick<ScheduleHistory, 'lastEnding' | 'failureStreak'>,
+): Instant | null {
+  if (lastEnding === null || !isFailure(lastEnding.status)) return null
+  if (failureAction === 'BACKOFF') {
+    const step = ladderStep(failureOptions.ladderSeconds, Math.max(0, failureStreak - 1))
+    return later(lastEnding.endedAt, step * 1000)
   }
+  const { threshold, cooldownSeconds } = failureOptions
+  return failureAction === 'HALF_OPEN' && failureStreak >= threshold
+    ? later(lastEnding.endedAt, cooldownSeconds * 1000)
+    : null
+}
+
+/** A time until which occurrences are skipped, and why. */
+export interface FailurePause {
+  readonly until: Instant
+  readonly why: Why
+}
+
+/** Until when the failure action skips occurrences, as far as that is known before the next run; null: it skips none. */
+export function failurePause(
+  rules: ScheduleRules,
+  history: Pick<ScheduleHistory, 'lastEnding' | 'failureStreak' | 'skippedFor'>,
+  plan: { readonly now: Instant; readonly nextRunAt: Instant | null },
+): FailurePause | null {
+  const { lastEnding: last } = history
+  if (last === null || !isFailure(last.status)) return null
+  if (rules.failureAction === 'SKIP') {
+    if (plan.nextRunAt === null || history.skippedFor === last.id) return null
+    return { until: later(plan.nextRunAt, 1), why: failureWhy(rules, last, 'the next occurrence') }
+  }
+  const until = pausedUntil(rules, history)
+  return until === null || until <= plan.now ? null : { until, why: failureWhy(rules, last, formatInstant(until)) }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
-import type { Instant } from '../../domain/instant.ts'
+import { later, type Instant } from '../../domain/instant.ts'
 import type { ReportDecision } from '../../domain/run/reports.ts'
 import { loadHoldersNotLost } from '../../features/nodes/store.ts'
 import { acted, SIGNAL_ACTOR } from '../../features/audit/entry.ts'
@@ -8,9 +8,11 @@ import { type StopResult, stopSession } from './cancel.ts'
 import type { OrgState } from '../org-state/org-state.ts'
 import { fire } from './fire.ts'
 import { endAttempt, settleDue, type Report, applyReport } from './settle.ts'
+import type { BackgroundWork, CallbackRow } from '../../features/runs/attempts-store.ts'
 import { cutOutput } from '../../features/runs/view.ts'
 import type { Command } from '../commands-port.ts'
 import type { LoadedOrg } from '../org-state/memory.ts'
+import type { AttemptEntries } from '../progress.ts'
 import { ensureSession } from '../transaction/transaction.ts'
 
 /** Commands that the engine itself executes. */
@@ -60,8 +62,16 @@ export interface AttemptOfRun {
 export const offerTokenCommand = (about: AttemptOfRun, tokenHash: Uint8Array): Command<void> => ({
   orgId: about.orgId,
   apply: (state) => {
-    state.changes.callbacks.push({ ...about, tokenHash, createdAt: state.now })
+    state.changes.callbacks.push(tokenRow(about, tokenHash, state))
   },
+})
+
+const tokenRow = (about: AttemptOfRun, tokenHash: Uint8Array, { now }: Pick<OrgState, 'now'>): CallbackRow => ({
+  ...about,
+  tokenHash,
+  createdAt: now,
+  work: null,
+  pollAt: null,
 })
 
 /**
@@ -73,8 +83,28 @@ export const deferCommand = (about: AttemptOfRun, tokenHash: Uint8Array | null):
   apply: (state) => {
     const run = state.runs.get(about.runId)
     if (run?.attemptId !== about.attemptId || run.state !== 'running') return false
-    if (tokenHash !== null) state.changes.callbacks.push({ ...about, tokenHash, createdAt: state.now })
+    if (tokenHash !== null) state.changes.callbacks.push(tokenRow(about, tokenHash, state))
     endAttempt(state, run, { kind: 'accepted' })
+    return true
+  },
+})
+
+/** Results are rarely there earlier. */
+const FIRST_POLL_MS = 1_000
+
+/** Lets the run await work in the background. False when the attempt is no longer current. */
+export const deferToServiceCommand = (
+  about: AttemptOfRun,
+  tokenHash: Uint8Array,
+  work: BackgroundWork,
+): Command<boolean> => ({
+  orgId: about.orgId,
+  apply: (state) => {
+    const run = state.runs.get(about.runId)
+    if (run?.attemptId !== about.attemptId || run.state !== 'running') return false
+    const pollAt = later(state.now, FIRST_POLL_MS)
+    state.changes.callbacks.push({ ...tokenRow(about, tokenHash, state), work, pollAt })
+    endAttempt(state, run, { kind: 'accepted', isPolled: true })
     return true
   },
 })
@@ -122,28 +152,25 @@ export const orphansCommand = (
 })
 
 /** Publishes progress events of runs. */
-export const outputCommand = (
-  orgId: OrgId,
-  progress: readonly { readonly runId: RunId; readonly attemptId: AttemptId; readonly event: unknown }[],
-): Command<void> => ({
+export const outputCommand = (orgId: OrgId, progress: readonly AttemptEntries[]): Command<void> => ({
   orgId,
   apply: (state) => {
-    const byRun = new Map<RunId, unknown[]>()
-    for (const { runId, attemptId, event } of progress) {
-      if (state.runs.get(runId)?.attemptId !== attemptId) continue
-      const known = byRun.get(runId)
-      if (known === undefined) byRun.set(runId, [event])
-      else known.push(event)
-    }
-    for (const [runId, output] of byRun) {
+    for (const { runId, attemptId, entries } of progress) {
+      const run = state.runs.get(runId)
+      if (run?.attemptId !== attemptId) continue
+      const output = cutOutput(
+        entries.map(({ event }) => event),
+        MAX_OUTPUT_BYTES,
+      )
+      // The ids are those of the entries in the log. A text that was cut is not a list of entries.
+      const ids = Array.isArray(output) ? { ids: entries.map(({ id }) => id) } : {}
       // Each attempt starts its output anew, so readers need the number of the attempt.
-      const data = { attempt: state.runs.get(runId)?.attempt, output: cutOutput(output, MAX_OUTPUT_BYTES) }
-      state.changes.events.push({ kind: 'run.output', subject: runId, data })
+      state.changes.events.push({ kind: 'run.output', subject: runId, data: { attempt: run.attempt, output, ...ids } })
     }
   },
 })
 
-/** Maximum size of one progress event in bytes; the full text is in the output. */
+/** Maximum size of one progress event in bytes; the full text is in the log. */
 const MAX_OUTPUT_BYTES = 16_384
 
 /** Resets a session on behalf of a signal to the process. */

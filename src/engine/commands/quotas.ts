@@ -8,9 +8,11 @@ import {
   chargeTokens,
   closedQuota,
   applyRefusal,
+  applyReported,
   returnRequest,
   applySuccess,
   type QuotaState,
+  type ReportedQuota,
 } from '../../domain/budget/quota.ts'
 import type { AttemptOutcome } from '../../domain/run/outcome.ts'
 import { isInFlight } from '../../domain/run/run.ts'
@@ -139,8 +141,12 @@ export function chargeStated(
 export function countReport(
   orgState: OrgState,
   orgQuotas: OrgQuotas,
-  { run, outcome }: { run: RunRow; outcome: AttemptOutcome },
+  {
+    run,
+    report,
+  }: { run: RunRow; report: { readonly outcome: AttemptOutcome; readonly quota?: ReportedQuota | undefined } },
 ): void {
+  const { outcome, quota } = report
   const provider = providerOfAgent(orgState, orgQuotas, run.agentId)
   if (provider === undefined) return
   // The provider was not called.
@@ -152,10 +158,14 @@ export function countReport(
   if (isTerminal(run.state)) recordTokens(orgQuotas, run)
   const { now } = orgState
   const startedAt = run.startedAt ?? now
-  if (outcome.kind === 'succeeded') changeState(orgState, provider, applySuccess(provider.state, startedAt))
-  if (outcome.kind !== 'failed' || outcome.busy !== true) return
   const before = provider.state.blockedUntil
-  changeState(orgState, provider, applyRefusal(provider.state, { now, startedAt, retryAfterMs: outcome.retryAfterMs }))
+  if (outcome.kind === 'succeeded') changeState(orgState, provider, applySuccess(provider.state, startedAt))
+  if (quota !== undefined)
+    changeState(orgState, provider, applyReported(provider.state, provider.quotas, { now, reported: quota }))
+  if (outcome.kind === 'failed' && outcome.busy === true) {
+    const { retryAfterMs } = outcome
+    changeState(orgState, provider, applyRefusal(provider.state, { now, startedAt, retryAfterMs }))
+  }
   publishBlock(orgState, provider, before)
 }
 

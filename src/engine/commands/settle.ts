@@ -1,3 +1,4 @@
+import type { ReportedQuota } from '../../domain/budget/quota.ts'
 import type { AttemptId } from '../../domain/ids.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import { because } from '../../domain/reasons.ts'
@@ -26,6 +27,8 @@ export interface Report {
   readonly fullOutput?: unknown
   /** When the agent asks to be called next; used by heartbeats and by schedules with a cadence. */
   readonly nextCheck?: unknown
+  /** What the provider reports as left of its quotas. */
+  readonly quota?: ReportedQuota | undefined
 }
 
 /** Applies a report if it belongs to the current attempt. */
@@ -51,7 +54,7 @@ export function applyReport(orgState: OrgState, run: RunRow, report: Report): Re
   endAttempt(orgState, run, report.outcome)
   updateContext(orgState, run)
   if (orgState.budgets !== null) recordSpending(orgState, run)
-  if (orgState.quotas !== null) countReport(orgState, orgState.quotas, { run, outcome: report.outcome })
+  if (orgState.quotas !== null) countReport(orgState, orgState.quotas, { run, report })
   return decision
 }
 
@@ -88,7 +91,8 @@ export function endAttempt(orgState: OrgState, run: RunRow, outcome: AttemptOutc
     run.attempt += 1
     run.notBefore = settled.retryAt
   }
-  if (settled.event === 'accept' && run.state === 'running') run.endsBy = callbackDeadline(orgState, run)
+  if (outcome.kind === 'accepted' && run.state === 'running')
+    run.endsBy = callbackDeadline(orgState, run, outcome.isPolled === true)
   applyEvent(orgState, run, settled)
 }
 
@@ -110,7 +114,7 @@ function recordAttempt(orgState: OrgState, run: RunRow, outcome: AttemptOutcome)
   })
 }
 
-function callbackDeadline(orgState: OrgState, run: RunRow): Instant {
+function callbackDeadline(orgState: OrgState, run: RunRow, isPolled: boolean): Instant {
   const executor = (orgState.agents.get(run.agentId)?.executorKind ?? 'in-process') as ExecutorKind
   const { trigger, deadline, timeoutSeconds } = run
   const at = { startedAt: run.startedAt ?? orgState.now, acceptedAt: orgState.now }
@@ -120,6 +124,7 @@ function callbackDeadline(orgState: OrgState, run: RunRow): Instant {
     timeoutSeconds,
     executor,
     maxTimeoutSeconds: orgState.maxTimeoutSeconds,
+    isPolled,
   })
 }
 

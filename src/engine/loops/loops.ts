@@ -4,6 +4,7 @@ import { earlier, instant } from '../../domain/instant.ts'
 import { smallest } from '../../domain/long-lists.ts'
 import { fireCommands } from '../commands/engine-commands.ts'
 import type { Deliveries } from '../deliveries.ts'
+import type { BackgroundLoop } from './background.ts'
 import type { Backfills } from './backfills.ts'
 import {
   compareLoaded,
@@ -86,6 +87,8 @@ export interface LoopsContext {
   readonly heartbeats?: Heartbeats
   /** Left out: backfills do not advance. */
   readonly backfills?: Backfills
+  /** Left out: results of work in the background are not fetched. */
+  readonly background?: BackgroundLoop
   /** Left out: channels are not served. */
   readonly channels?: ChannelLoop
   /** Checks for stalled engines and late runs. Left out: neither is checked. */
@@ -94,17 +97,9 @@ export interface LoopsContext {
   readonly laneRules: () => Promise<LaneRules>
 }
 
-export function createLoops({
-  parts,
-  prune,
-  pruneEveryMs,
-  laneRules,
-  deliveries,
-  heartbeats,
-  backfills,
-  channels,
-  alertPass,
-}: LoopsContext): Loops {
+export function createLoops(context: LoopsContext): Loops {
+  const { parts, prune, pruneEveryMs, laneRules, alertPass } = context
+  const { deliveries, heartbeats, backfills, channels, background } = context
   const { ctx, health } = parts
   const onError = (error: unknown, failures: number): number => {
     health.failed(error)
@@ -127,7 +122,7 @@ export function createLoops({
     return undefined
   })
   const loops = [alertLoop, watchLoop, inboxLoop, schedulesLoop, leaseLoop, pruneLoop]
-  const others = [deliveries, heartbeats, backfills, channels].filter((one) => one !== undefined)
+  const others = [deliveries, heartbeats, backfills, channels, background].filter((one) => one !== undefined)
   const wakePlans = (): void => {
     schedulesLoop.wake()
     backfills?.wake()

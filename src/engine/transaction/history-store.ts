@@ -1,10 +1,10 @@
 import type { OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { EndedCounts, TaskCounts } from '../../domain/run/ended-counts.ts'
+import type { EndedCounts, TaskCounts, TimelineCount } from '../../domain/run/ended-counts.ts'
 import { LOCK_SPACE, lockNumber } from '../../platform/db/advisory-locks.ts'
 import { PRESENT } from '../../platform/db/clock.ts'
 import type { Connection, Database, Transaction } from '../../platform/db/database.ts'
-import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
+import { column, columns, jsonOrNull, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
 /**
  * The history of an org: one row per transaction that changed it, numbered without gaps under the org's lock. The
@@ -121,24 +121,30 @@ export const isNextTransaction = ({ org, no, at, node }: HistoryParameters): str
 const HISTORY_PARAMETERS = { org: '$1', no: '$2', at: '$3', node: '$4' }
 
 const INSERT_HISTORY = `${versionStep(HISTORY_PARAMETERS)}
-  insert into turn (org_id, no, at, node_id, events, ended, tasks)
-  select $1, $2::bigint, $3::timestamptz, $4, $5::json, $6::jsonb, $7::jsonb where ${isNextTransaction(HISTORY_PARAMETERS)}`
+  insert into turn (org_id, no, at, node_id, events, ended, tasks, timeline)
+  select $1, $2::bigint, $3::timestamptz, $4, $5::json, $6::jsonb, $7::jsonb, $8::jsonb
+   where ${isNextTransaction(HISTORY_PARAMETERS)}`
 
 /** Writes the present transaction into the org's history, with the counts of runs that ended in it. */
 export function insertTransaction(
   tx: Transaction,
   orgId: OrgId,
-  transaction: TransactionRow & { readonly ended?: EndedCounts | null; readonly tasks?: TaskCounts | null },
+  transaction: TransactionRow & {
+    readonly ended?: EndedCounts | null
+    readonly tasks?: TaskCounts | null
+    readonly timeline?: readonly TimelineCount[] | null
+  },
 ): void {
-  const { ended = null, tasks = null } = transaction
+  const { ended, tasks, timeline } = transaction
   tx.send(INSERT_HISTORY, [
     orgId,
     transaction.no,
     toTimestamp(transaction.at),
     transaction.nodeId,
     packEvents(transaction.events),
-    ended === null ? null : JSON.stringify(ended),
-    tasks === null ? null : JSON.stringify(tasks),
+    jsonOrNull(ended),
+    jsonOrNull(tasks),
+    jsonOrNull(timeline),
   ])
 }
 

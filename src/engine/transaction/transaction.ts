@@ -33,7 +33,7 @@ import { allowanceOf, NO_TRANSACTION_LIMITS, type TransactionLimits } from './li
 import { beginOrgTransaction, advanceTime, unblockHeld } from './pass-time.ts'
 import { createTransactionReads } from './reads.ts'
 import { loadTypicalUsageFor, reviewBudgets, reviewQuotas } from './review-budgets.ts'
-import { isUnchanged, saveEndings, saveTransaction } from './save.ts'
+import { isUnchanged, saveEndings, saveNewRuns, saveTransaction } from './save.ts'
 import { appendAudits } from '../../features/audit/entry.ts'
 import { loadPayloads } from '../../features/runs/read-store.ts'
 import type { RunRow } from '../../features/runs/store.ts'
@@ -317,20 +317,21 @@ async function applyCommands(
   await loadNeeds(tx, ctx.node, { org, commands, ahead })
   const results: CommandResult[] = []
   const isOver = (ctx.limits ?? NO_TRANSACTION_LIMITS).stopwatch()
+  const between = (): void => saveNewRuns(tx, org.state)
   const apply = (command: Command<unknown>): CommandResult => {
     const refusal = refused.get(command)
     if (refusal !== undefined) return { ok: false, refusal }
     try {
-      return { ok: true, answer: command.apply(org.state, prepared.get(command)) }
+      return { ok: true, answer: command.apply(org.state, prepared.get(command), between) }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       return { ok: false, refusal: error }
     }
   }
   for (const command of commands) {
-    // The server starts to write the endings so far.
+    // The server starts to write what is decided so far; the rest is done in the next transaction.
     if (results.length % ENDINGS_AT_ONCE === 0) saveEndings(tx, org.state)
-    // The rest is done in the next transaction.
+    between()
     if (results.length > 0 && isOver()) break
     results.push(apply(command))
   }

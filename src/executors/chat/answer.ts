@@ -1,9 +1,12 @@
 import { StringDecoder } from 'node:string_decoder'
 import { estimateTokens } from '../../domain/input-fields.ts'
 import { outcomeOfHttpStatus } from '../../domain/run/outcome.ts'
+import type { ReportedQuota } from '../../domain/budget/quota.ts'
 import { secretNamesIn } from '../../domain/secret/secret-names.ts'
-import { type Completion, isCompleteData, createCompletion, errorIn } from './completion.ts'
-import { type ChatOptions, completionsUrl, costMicros } from './options.ts'
+import { type Completion, isCompleteData, createCompletion, type Dialect, errorIn } from './completion.ts'
+import { DIALECTS } from './dialects.ts'
+import { API_FACTS, type ChatOptions, requestUrl } from './options.ts'
+import { costMicros, listPrice, PRICES_AS_OF } from './prices.ts'
 import type { AttemptReport, Usage } from '../executor.ts'
 import { failureReport } from '../http/answer.ts'
 import { MAX_AGENT_ANSWER_BYTES } from '../http/execute.ts'
@@ -15,22 +18,29 @@ const MAX_STREAM_BYTES = 64 * MAX_AGENT_ANSWER_BYTES
 /** Reads a streamed answer. */
 interface ChatStream {
   readonly take: ReceiveChunk
+  /** The connection has ended: a last line without a line break counts. */
+  readonly end: () => void
   /** The answer so far. */
   readonly completion: Completion
 }
 
 /**
- * Reads a stream of server-sent events, each with one piece of an answer. Portions may end anywhere, even inside a
- * character; lines may end in any of the three ways; comments and unknown fields are ignored. `said` receives the
- * text of each portion.
+ * Reads a stream of server-sent events or of JSON lines, each with one piece of an answer. Portions may end anywhere,
+ * even inside a character; lines may end in any of the three ways; comments and unknown fields are ignored. `received`
+ * gets the text of each portion.
  */
-export function createChatStream(received: (words: string) => void): ChatStream {
+export function createChatStream(dialect: Dialect, received: (words: string) => void): ChatStream {
   const decoder = new StringDecoder('utf8')
-  const completion = createCompletion(received)
-  const events = createEventParser((data, event) => completion.add(data, event))
+  const completion = createCompletion(received, dialect.read)
+  const add = (data: string, event = ''): void => completion.add(data, event)
+  const events = dialect.framing === 'lines' ? createLineParser(add) : createEventParser(add)
   let bytes = 0
   return {
     completion,
+    end: () => {
+      if (dialect.framing === 'lines') events.push('\n')
+      completion.flush()
+    },
     take: (portion) => {
       bytes += portion.length
       events.push(decoder.write(portion))
@@ -52,6 +62,20 @@ interface EventParser {
   readonly push: (text: string) => void
   /** The size of the buffered incomplete data. */
   readonly pendingLength: () => number
+}
+
+/** Splits a stream into lines, each with one JSON object. */
+function createLineParser(take: (data: string) => void): EventParser {
+  let rest = ''
+  return {
+    pendingLength: () => rest.length,
+    push: (text) => {
+      const [first = '', ...others] = text.split('\n')
+      const all = [rest + first, ...others]
+      rest = all.pop() ?? ''
+      for (const line of all) if (line.trim() !== '') take(line)
+    },
+  }
 }
 
 /**
@@ -111,6 +135,10 @@ export interface ModelRequest {
   readonly tokens: number
 }
 
+/** Finish reasons of the APIs for answers that were withheld, and for answers that reached a limit. */
+const BLOCKED: readonly string[] = ['content_filter', 'refusal']
+const CUT_OFF: readonly string[] = ['length', 'max_tokens', 'max_output_tokens', 'model_context_window_exceeded']
+
 /** The report of an attempt from a complete answer. */
 export function reportOfCompletion(completion: Completion, request: ModelRequest): AttemptReport {
   const { options } = request.agent
@@ -131,16 +159,16 @@ export function reportOfCompletion(completion: Completion, request: ModelRequest
       }),
       ...received,
     }
-  const finish = completion.finish()
-  if (finish === 'content_filter')
+  const finish = completion.finish() ?? ''
+  if (BLOCKED.includes(finish))
     return {
-      ...failureReport('agent_error', 'the server blocked the answer: content_filter', { retryable: false }),
+      ...failureReport('agent_error', `the server blocked the answer: ${finish}`, { retryable: false }),
       ...received,
     }
   if (!completion.isWhole())
     return { ...failureReport('malformed_answer', 'the answer ended without an end marker'), ...received }
   const report: AttemptReport = { outcome: { kind: 'succeeded' }, ...received }
-  return finish === 'length'
+  return CUT_OFF.includes(finish)
     ? { ...report, summary: 'The answer was cut off because it reached its token limit' }
     : report
 }
@@ -152,11 +180,9 @@ export const partialReport = (completion: Completion | null, request: ModelReque
     : { output: outputOf(completion.text(), request.agent.options), usage: usageOf(completion, request) }
 
 /** Parses the output as JSON if a JSON format was requested and it is valid; empty output is null. */
-function outputOf(text: string, { body }: ChatOptions): unknown {
+function outputOf(text: string, { api, body }: ChatOptions): unknown {
   if (text === '') return null
-  const format: unknown = body['response_format']
-  const type = typeof format === 'object' && format !== null && 'type' in format ? format.type : null
-  if (type !== 'json_object' && type !== 'json_schema') return text
+  if (!DIALECTS[api].wantsJson(body)) return text
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -166,14 +192,26 @@ function outputOf(text: string, { body }: ChatOptions): unknown {
 
 /** The usage that the server reported, or an estimate from request and answer, so that budgets still count. */
 function usageOf(completion: Completion, { agent, tokens }: ModelRequest): Usage {
-  const { prices } = agent.options
   const counted = completion.usage()
-  const used = counted ?? { input: tokens, output: estimateTokens(completion.text()), cost: null }
-  const cost = used.cost === null ? (prices === null ? null : costMicros(prices, used)) : Math.round(used.cost * 1e6)
+  const estimated = estimateTokens(completion.text())
+  const input = counted?.input ?? tokens
+  // Before the end, some servers report only the tokens so far.
+  const output =
+    counted === null ? estimated : completion.isWhole() ? counted.output : Math.max(counted.output, estimated)
+  const { cached = 0, cacheWritten = 0, reasoning = 0, cost = null } = counted ?? {}
+  const { prices: own } = agent.options
+  const listed = own === null && cost === null ? listPrice(agent.options) : null
+  const prices = own ?? listed
+  const computed = prices === null ? null : costMicros(prices, { input, output, cached, cacheWritten })
+  const micros = cost === null ? computed : Math.round(cost * 1e6)
   return {
-    ...{ inputTokens: used.input, outputTokens: used.output },
+    inputTokens: input,
+    outputTokens: output,
+    ...(cached === 0 ? {} : { cachedInputTokens: cached }),
+    ...(reasoning === 0 ? {} : { reasoningTokens: reasoning }),
     ...(agent.contextWindow === null ? {} : { contextWindow: agent.contextWindow }),
-    ...(cost === null ? {} : { costMicros: cost }),
+    ...(micros === null ? {} : { costMicros: micros }),
+    ...(listed === null ? {} : { pricesAsOf: PRICES_AS_OF }),
   }
 }
 
@@ -191,9 +229,65 @@ export function reportOfRefusal(
   const received = errorTextIn(text)
   const words = received === '' ? '' : `: ${received}`
   return {
-    outcome: outcomeOfHttpStatus(status, retryAfterMs(headers)),
+    outcome: outcomeOfHttpStatus(status, retryAfterMs(headers) ?? quotaIn(headers, 0)?.availableInMs ?? null),
     errorMessage: `the server answered ${status}${words}${hintFor(status, received, options)}`,
   }
+}
+
+/** The names of rate limit headers: OpenAI's, which many servers use, and Anthropic's. */
+const RATE_LIMIT_HEADERS = {
+  requests: [
+    ['x-ratelimit-remaining-requests', 'x-ratelimit-limit-requests', 'x-ratelimit-reset-requests'],
+    [
+      'anthropic-ratelimit-requests-remaining',
+      'anthropic-ratelimit-requests-limit',
+      'anthropic-ratelimit-requests-reset',
+    ],
+  ],
+  tokens: [
+    ['x-ratelimit-remaining-tokens', 'x-ratelimit-limit-tokens', 'x-ratelimit-reset-tokens'],
+    ['anthropic-ratelimit-tokens-remaining', 'anthropic-ratelimit-tokens-limit', 'anthropic-ratelimit-tokens-reset'],
+  ],
+} as const
+
+/** What the headers report as left for further requests; null: nothing. */
+export function quotaIn(headers: ResponseHeaders, usedTokens: number): ReportedQuota | null {
+  const read = (kind: 'requests' | 'tokens', need: number): { readonly left: number; readonly inMs: number } | null => {
+    for (const [remaining, limit, reset] of RATE_LIMIT_HEADERS[kind]) {
+      const left = countIn(headers[remaining])
+      if (left === null) continue
+      const resetMs = durationIn(headers[reset], headers['date']) ?? 0
+      // Limits refill evenly until the reset: room for a request like this one comes earlier.
+      const share = Math.min(1, Math.max(1, need) / Math.max(1, countIn(headers[limit]) ?? 1))
+      return { left, inMs: left > 0 ? 0 : Math.ceil(resetMs * share) }
+    }
+    return null
+  }
+  const [requests, tokens] = [read('requests', 1), read('tokens', usedTokens)]
+  if (requests === null && tokens === null) return null
+  const availableInMs = Math.max(requests?.inMs ?? 0, tokens?.inMs ?? 0)
+  return {
+    requests: requests?.left ?? null,
+    tokens: tokens?.left ?? null,
+    availableInMs: availableInMs === 0 ? null : availableInMs,
+  }
+}
+
+const countIn = (value: ResponseHeaders[string]): number | null =>
+  typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : null
+
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
+
+/** A time such as `6m0s` or `12ms`, or an instant, compared with the `Date` header because clocks differ. */
+function durationIn(value: ResponseHeaders[string], date: ResponseHeaders[string]): number | null {
+  if (typeof value !== 'string') return null
+  const text = value.trim()
+  if (/^(?:\d+(?:\.\d+)?(?:ms|[hms]))+$/.test(text)) {
+    const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[hms])/g)]
+    return Math.ceil(parts.reduce((sum, [, count, unit = 's']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0))
+  }
+  const [until, from] = [Date.parse(text), typeof date === 'string' ? Date.parse(date) : Number.NaN]
+  return Number.isNaN(until) || Number.isNaN(from) ? null : Math.max(0, until - from)
 }
 
 const MAX_ERROR_LENGTH = 2_000
@@ -209,9 +303,10 @@ function errorTextIn(text: string): string {
 }
 
 const baseUrlHint = (options: ChatOptions): string =>
-  `check executor.base_url: the request went to ${completionsUrl(options)}; the base URL usually ends with /v1`
+  `check executor.base_url: the request went to ${requestUrl(options)}; ${API_FACTS[options.api].base}`
 
-const TOO_LONG = /context[ _](?:length|window|size)|maximum context|too many tokens|context_length_exceeded/i
+const TOO_LONG =
+  /context[ _](?:length|window|size|limit)|maximum context|too many tokens|prompt is too long|request_too_large/i
 
 /** Whether a server reports that the conversation exceeds the model's context window. */
 export const isTooLong = (status: number, received: string): boolean =>

@@ -1,9 +1,18 @@
+import type { ChatMessage } from './conversation.ts'
+import type { ChatOptions } from './options.ts'
 import { parseJsonText, type JsonResult } from '../../domain/json.ts'
 
 /** The token usage that a server reported. */
 export interface CountedTokens {
-  readonly input: number
+  /** All input tokens, cached ones included; null when not reported. */
+  readonly input: number | null
   readonly output: number
+  /** The input tokens that were read from a cache. */
+  readonly cached: number
+  /** The input tokens that were written to a cache. */
+  readonly cacheWritten: number
+  /** The output tokens that were used for reasoning. */
+  readonly reasoning: number
   /** In whole money; null when not reported. */
   readonly cost: number | null
 }
@@ -13,6 +22,48 @@ export interface ServerError {
   readonly message: string
   /** The HTTP status, if it names one. */
   readonly status: number | null
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What one piece of an answer adds to it. */
+export interface AnswerPart {
+  readonly text?: string
+  readonly usage?: Partial<CountedTokens> | null
+  /** Why the answer ended, in the words of the server. */
+  readonly finish?: string | null
+  /** Nothing follows. */
+  readonly isLast?: boolean
+  readonly error?: ServerError
+  /** The model requested a tool call. */
+  readonly wantsTools?: boolean
+}
+
+/** Reads one piece: the data of an event, a line, or a whole answer. `hasText` tells whether text has arrived before. */
+export type ReadPart = (piece: Fields, event: string, hasText: boolean) => AnswerPart
+
+/** A request to be written in the words of an API. */
+export interface ModelQuestion {
+  readonly options: ChatOptions
+  readonly messages: readonly ChatMessage[]
+  /** The additional request fields, with their templates filled in. */
+  readonly extra: Fields
+  /** The maximum number of output tokens; null: none is sent. */
+  readonly maxTokens: number | null
+}
+
+/** How a request is written and an answer is read in one API. */
+export interface Dialect {
+  /** Server-sent events, or one JSON object per line. */
+  readonly framing: 'events' | 'lines'
+  readonly body: (question: ModelQuestion) => object
+  readonly read: ReadPart
+  /** Why a whole, non-streamed body is not an answer; null: it is one. */
+  readonly notAnAnswer: (body: unknown) => string | null
+  /** Whether the additional request fields ask for JSON. */
+  readonly wantsJson: (extra: Fields) => boolean
 }
 
 /** An answer in progress. */
@@ -39,10 +90,6 @@ export interface Completion {
   readonly wantsTools: () => boolean
 }
 
-type Fields = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const DONE = '[DONE]'
 
 /** Whether a data line is complete by itself. */
@@ -62,8 +109,10 @@ const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) 
 /** With the flag `u` this matches only unpaired surrogates, which the database cannot store. */
 const HALF_CHARACTER = /\p{Surrogate}/gu
 
-/** Creates an empty answer. `said` receives its text as it arrives, never half a character. */
-export function createCompletion(onText: (words: string) => void): Completion {
+const NOTHING_COUNTED: CountedTokens = { input: null, output: 0, cached: 0, cacheWritten: 0, reasoning: 0, cost: null }
+
+/** Creates an empty answer. `onText` receives its text as it arrives, never half a character. */
+export function createCompletion(onText: (words: string) => void, read: ReadPart): Completion {
   // An array of pieces instead of a growing string, because answers can have a hundred thousand pieces.
   const pieces: string[] = []
   let [unsent, bytes] = ['', 0]
@@ -72,35 +121,29 @@ export function createCompletion(onText: (words: string) => void): Completion {
   let error: ServerError | null = null
   let flaw: string | null = null
   let [isDone, isTooLarge, wantsTools] = [false, false, false]
-  const addChoice = (choice: Fields): void => {
-    const piece = isObject(choice['delta']) ? choice['delta'] : choice['message']
-    if (isObject(piece)) {
-      const words = contentText(piece['content'])
-      if (words !== '') pieces.push(words)
-      unsent += words
-      bytes += Buffer.byteLength(words)
-      const calls = piece['tool_calls'] ?? piece['function_call']
-      wantsTools ||= Array.isArray(calls) ? calls.length > 0 : isObject(calls)
-    }
-    if (typeof choice['finish_reason'] === 'string') finish = choice['finish_reason']
+  const apply = (part: AnswerPart): void => {
+    const { text = '' } = part
+    if (text !== '') pieces.push(text)
+    unsent += text
+    bytes += Buffer.byteLength(text)
+    if (part.usage !== undefined && part.usage !== null) usage = { ...(usage ?? NOTHING_COUNTED), ...part.usage }
+    finish = part.finish ?? finish
+    error = part.error ?? error
+    isDone ||= part.isLast === true
+    wantsTools ||= part.wantsTools === true
   }
   const addObject = (piece: unknown, event: string): void => {
     if (!isObject(piece)) flaw ??= 'the answer contains JSON that is not an object'
-    else if (event === 'error' || (piece['error'] ?? null) !== null) error = errorIn(piece['error'] ?? piece)
-    else {
-      const choice: unknown = Array.isArray(piece['choices']) ? piece['choices'].find(isFirst) : undefined
-      if (isObject(choice)) addChoice(choice)
-      usage = usageIn(piece['usage']) ?? usage
-    }
+    else apply(read(piece, event, pieces.length > 0))
   }
   const whole = (): string => pieces.join('').replaceAll(HALF_CHARACTER, '\uFFFD')
   return {
     add: (data, event = '') => {
       if (data.trim() === DONE) isDone = true
       else if (!isDone && error === null) {
-        const read = parsePiece(data)
-        if ('flaw' in read) flaw ??= read.flaw
-        else addObject(read.value, event)
+        const parsed = parsePiece(data)
+        if ('flaw' in parsed) flaw ??= parsed.flaw
+        else addObject(parsed.value, event)
       }
     },
     flush: () => {
@@ -119,21 +162,9 @@ export function createCompletion(onText: (words: string) => void): Completion {
   }
 }
 
-/** Only one choice is ever requested; if there are several, the first counts. */
-const isFirst = (choice: unknown): boolean => isObject(choice) && (choice['index'] ?? 0) === 0
-
 function parsePiece(data: string): JsonResult {
   const read = parseJsonText(data)
   return 'flaw' in read ? { flaw: `the answer contains a piece that is not valid JSON: ${read.flaw}` } : read
-}
-
-/** The content is a text, or a list of parts of which some are texts. */
-function contentText(content: unknown): string {
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content
-    .map((part: unknown) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
-    .join('')
 }
 
 /** Reads an error object in any of the usual shapes. */
@@ -148,12 +179,12 @@ export function errorIn(error: unknown): ServerError {
 const numberIn = (value: unknown): number =>
   typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 
-function usageIn(usage: unknown): CountedTokens | null {
-  if (!isObject(usage)) return null
-  const { prompt_tokens: input, completion_tokens: output, cost } = usage
-  if (!isCount(input)) return null
-  return { input, output: isCount(output) ? output : 0, cost: typeof cost === 'number' && cost >= 0 ? cost : null }
-}
+/** A number of tokens; null when it is not one. */
+export const tokenCount = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+/** The fields of a nested object; empty when there is none. */
+export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
+
+/** A list; empty when there is none. */
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

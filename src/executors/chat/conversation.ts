@@ -134,6 +134,10 @@ const isObject = (value: unknown): value is Fields =>
 
 const asJsonText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
+/** The text in place of an attachment that an API does not support. */
+export const attachmentText = (part: unknown): string =>
+  `[attachment of type ${isObject(part) ? String(part['type']) : 'unknown'}]`
+
 /** The types of content part that the protocol supports. */
 const PART_TYPES: readonly unknown[] = ['image_url', 'input_audio', 'file']
 const isPart = (value: unknown): boolean => isObject(value) && PART_TYPES.includes(value['type'])

@@ -1,35 +1,43 @@
 import {
+  CHAT_APIS,
   type ChatOptions,
-  completionsUrl,
   MAX_TEMPERATURE,
   MAX_KEY_LENGTH,
   MAX_MODEL_LENGTH,
   MAX_SYSTEM_PROMPT_LENGTH,
-  MAX_PRICE,
   MAX_OUTPUT_TOKENS,
   parseChatOptions,
+  requestUrl,
 } from './options.ts'
+import { MAX_PRICE } from './prices.ts'
 import type { ExecutorSpec } from '../kind.ts'
 import { HEADERS_FIELD } from '../http/kind.ts'
 
-const PRICE = { input: 'number', min: 0, max: MAX_PRICE, isRequired: true } as const
+const PRICE = { input: 'number', min: 0, max: MAX_PRICE } as const
 
 export const CHAT = {
   kind: 'chat',
   about:
-    'calls `model` at `base_url` (with `api_key`, `headers`, `system_prompt`, `temperature`, `max_tokens`, `stream`, `history`, `prices`, `body`)',
-  concept: 'a [model](#models) behind an OpenAI-compatible server',
+    'calls `model` at `base_url` in the words of `api` (with `api_key`, `headers`, `system_prompt`, `temperature`, `max_tokens`, `stream`, `background`, `history`, `prices`, `body`)',
+  concept: 'a [model](#models) behind an API of OpenAI, Anthropic or Ollama',
   timeoutSeconds: 600,
   isInline: false,
   parse: parseChatOptions,
-  address: ({ base_url = null, model = 'any' }) => {
-    const read = parseChatOptions('executor', { kind: 'chat', base_url, model })
-    return read.ok ? { url: completionsUrl(read.value), option: 'base_url' } : null
+  address: ({ base_url = null, model = 'any', api = null }) => {
+    const read = parseChatOptions('executor', { kind: 'chat', base_url, model, api })
+    return read.ok ? { url: requestUrl(read.value), option: 'base_url' } : null
   },
   console: {
     name: { en: 'Chat model (chat)', zh: '对话模型（chat）' },
     place: 'model',
     fields: [
+      {
+        name: 'api',
+        input: 'choice',
+        choices: CHAT_APIS,
+        label: { en: 'API', zh: 'API' },
+        hint: { en: 'What the server speaks. Default: openai-chat.', zh: '服务器使用的 API，默认 openai-chat。' },
+      },
       {
         name: 'base_url',
         input: 'code',
@@ -86,6 +94,15 @@ export const CHAT = {
         usual: true,
       },
       {
+        name: 'background',
+        input: 'flag',
+        label: { en: 'Work in the background', zh: '后台运行' },
+        hint: {
+          en: 'With openai-responses: the run waits without a slot until the answer is there.',
+          zh: '仅限 openai-responses：运行等待回答时不占用槽位。',
+        },
+      },
+      {
         name: 'history',
         input: 'flag',
         label: { en: 'Include session history', zh: '包含会话历史' },
@@ -96,11 +113,16 @@ export const CHAT = {
         name: 'prices',
         input: 'json',
         fields: [
-          { name: 'input', ...PRICE },
-          { name: 'output', ...PRICE },
+          { name: 'input', ...PRICE, isRequired: true },
+          { name: 'output', ...PRICE, isRequired: true },
+          { name: 'cached_input', ...PRICE },
+          { name: 'cache_write', ...PRICE },
         ],
         label: { en: 'Prices', zh: '价格' },
-        hint: { en: 'Per million tokens; used to compute costs.', zh: '每百万 Token 的价格，用于计算费用。' },
+        hint: {
+          en: 'Per million tokens; used to compute costs. Without them, list prices of known models.',
+          zh: '每百万 Token 的价格，用于计算费用；未填写时使用已知模型的标价。',
+        },
         example: '{"input": 0.15, "output": 0.6}',
       },
       HEADERS_FIELD,

@@ -1,91 +1,122 @@
-import { type Flaw, flawed, parsed, type Parsed, parseInteger, unknownFieldsOf } from '../../domain/input.ts'
+import { type Flaw, flawed, parsed, type Parsed, parseInteger, parseWord, unknownFieldsOf } from '../../domain/input.ts'
 import { addAll } from '../../domain/long-lists.ts'
 import { nearestWord } from '../../domain/nearest-word.ts'
 import { parseTarget } from '../../domain/outbound/ssrf-guard.ts'
 import { parseHeaders } from '../http/options.ts'
 import { templateFlaws } from '../template.ts'
+import { parsePrices, type ChatPrices } from './prices.ts'
 
-/** The price of a million tokens, in whole money such as dollars. */
-interface ChatPrices {
-  readonly input: number
-  readonly output: number
+/** The APIs that a chat executor speaks. */
+export const CHAT_APIS = ['openai-chat', 'openai-responses', 'anthropic-messages', 'ollama'] as const
+export type ChatApi = (typeof CHAT_APIS)[number]
+
+interface ApiFacts {
+  /** What precedes the path, unless the base URL ends with it. */
+  readonly prefix: string
+  readonly path: string
+  /** What a base URL usually looks like. */
+  readonly base: string
+  /** Request fields that `body` must not contain besides those of every API. */
+  readonly reserved: readonly string[]
+  readonly maxTemperature: number
+  /** The header of the key; `bearer`: `Authorization: Bearer …`. */
+  readonly keyHeader: 'bearer' | 'x-api-key'
 }
 
-/** Request fields that have options of their own. */
-const OPTION_FIELDS = ['model', 'temperature', 'max_tokens', 'stream'] as const
+/** The facts of each API that its options depend on. */
+export const API_FACTS: Readonly<Record<ChatApi, ApiFacts>> = {
+  'openai-chat': {
+    prefix: '',
+    path: '/chat/completions',
+    base: 'the base URL usually ends with /v1',
+    reserved: [],
+    maxTemperature: 2,
+    keyHeader: 'bearer',
+  },
+  'openai-responses': {
+    prefix: '',
+    path: '/responses',
+    base: 'the base URL usually ends with /v1',
+    reserved: ['input', 'instructions', 'conversation', 'previous_response_id'],
+    maxTemperature: 2,
+    keyHeader: 'bearer',
+  },
+  'anthropic-messages': {
+    prefix: '/v1',
+    path: '/messages',
+    base: 'the base URL is usually https://api.anthropic.com',
+    reserved: ['system'],
+    maxTemperature: 1,
+    keyHeader: 'x-api-key',
+  },
+  ollama: {
+    prefix: '/api',
+    path: '/chat',
+    base: 'the base URL is usually http://HOST:11434',
+    reserved: [],
+    maxTemperature: 2,
+    keyHeader: 'bearer',
+  },
+}
+
+/** Request fields that have options of their own, and the names of those options. */
+const OPTION_FIELDS: Readonly<Record<string, string>> = {
+  model: 'model',
+  temperature: 'temperature',
+  max_tokens: 'max_tokens',
+  max_output_tokens: 'max_tokens',
+  stream: 'stream',
+  background: 'background',
+}
 /** Request fields that are not supported. */
 const UNSUPPORTED_FIELDS = ['n', 'tools', 'tool_choice', 'functions', 'function_call', 'parallel_tool_calls'] as const
 
 /** Request fields that `body` must not contain. */
-const RESERVED_BODY_FIELDS: readonly string[] = [...OPTION_FIELDS, ...UNSUPPORTED_FIELDS, 'messages']
+const RESERVED_BODY_FIELDS: readonly string[] = [...Object.keys(OPTION_FIELDS), ...UNSUPPORTED_FIELDS, 'messages']
 
 const MAX_CHAT_BODY_LENGTH = 65_536
 
 /** Reads the additional request fields. */
-function parseChatBody(field: string, value: unknown): Parsed<Readonly<Record<string, unknown>>> {
-  const allowed = 'an object with fields of a chat completion, such as {"top_p": 0.9}'
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return flawed({ field, value, message: 'must be an object', allowed })
-  if (JSON.stringify(value).length > MAX_CHAT_BODY_LENGTH)
-    return flawed({
-      field,
-      value: undefined,
-      message: 'is too long',
-      allowed: `up to ${MAX_CHAT_BODY_LENGTH} characters`,
-    })
-  const flaws = Object.entries(value).flatMap(([name, given]) => [
-    ...reservedFieldFlaws(`${field}.${name}`, name),
-    ...textsIn(given).flatMap((text) => templateFlaws(`${field}.${name}`, text, { secrets: true })),
-  ])
-  return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, unknown>>)
-}
+const parseChatBody =
+  (api: ChatApi) =>
+  (field: string, value: unknown): Parsed<Readonly<Record<string, unknown>>> => {
+    const allowed = 'an object with fields of a chat completion, such as {"top_p": 0.9}'
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return flawed({ field, value, message: 'must be an object', allowed })
+    if (JSON.stringify(value).length > MAX_CHAT_BODY_LENGTH)
+      return flawed({
+        field,
+        value: undefined,
+        message: 'is too long',
+        allowed: `up to ${MAX_CHAT_BODY_LENGTH} characters`,
+      })
+    const flaws = Object.entries(value).flatMap(([name, given]) => [
+      ...reservedFieldFlaws(`${field}.${name}`, name, api),
+      ...textsIn(given).flatMap((text) => templateFlaws(`${field}.${name}`, text, { secrets: true })),
+    ])
+    return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, unknown>>)
+  }
 
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-function reservedFieldFlaws(field: string, name: string): Flaw[] {
-  if (OPTION_FIELDS.some((own) => own === name))
-    return [{ field, value: undefined, message: `has an option of its own: executor.${name}` }]
-  if (name === 'messages')
+function reservedFieldFlaws(field: string, name: string, api: ChatApi): Flaw[] {
+  const option = Object.hasOwn(OPTION_FIELDS, name) ? OPTION_FIELDS[name] : undefined
+  if (option !== undefined)
+    return [{ field, value: undefined, message: `has an option of its own: executor.${option}` }]
+  if (name === 'messages' || API_FACTS[api].reserved.includes(name))
     return [{ field, value: undefined, message: 'cannot be set: Escapement fills in the conversation' }]
   if (!UNSUPPORTED_FIELDS.some((one) => one === name)) return []
   return [{ field, value: undefined, message: 'is not supported: a run has one text answer' }]
 }
 
-export const MAX_PRICE = 1_000_000
-
-/** Reads the prices of tokens. */
-function parsePrices(field: string, value: unknown): Parsed<ChatPrices> {
-  const allowed = 'money per million tokens, such as {"input": 0.15, "output": 0.6}'
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return flawed({ field, value, message: 'must be an object', allowed })
-  const given = value as Readonly<Record<string, unknown>>
-  const flaws: Flaw[] = Object.keys(given)
-    .filter((name) => name !== 'input' && name !== 'output')
-    .map((name) => ({ field: `${field}.${name}`, value: given[name], message: 'is not a known field', allowed }))
-  for (const name of ['input', 'output']) {
-    const price = given[name]
-    if (typeof price !== 'number' || !(price >= 0 && price <= MAX_PRICE))
-      flaws.push({
-        field: `${field}.${name}`,
-        value: price,
-        message: `must be a number from 0 to ${MAX_PRICE}`,
-        allowed,
-      })
-  }
-  return flaws.length > 0 ? flawed(flaws) : parsed({ input: Number(given['input']), output: Number(given['output']) })
-}
-
-/** The cost of tokens in millionths: a price per million tokens equals that many millionths per token. */
-export const costMicros = (prices: ChatPrices, used: { readonly input: number; readonly output: number }): number =>
-  Math.round(prices.input * used.input + prices.output * used.output)
-
 /** The stored options of a chat agent. */
 export interface ChatOptions {
   readonly kind: 'chat'
-  /** The URL that `/chat/completions` is appended to. */
+  readonly api: ChatApi
+  /** The URL that the path of the API is appended to. */
   readonly base_url: string
   readonly model: string
   /** A text with `{{secret:NAME}}`; null: the server needs no key. */
@@ -96,6 +127,8 @@ export interface ChatOptions {
   readonly max_tokens: number | null
   /** Whether the answer is streamed. */
   readonly stream: boolean
+  /** Whether the server works in the background, and is asked for the answer until it is there. */
+  readonly background: boolean
   /** Whether earlier messages of the session are sent along. */
   readonly history: boolean
   readonly prices: ChatPrices | null
@@ -105,8 +138,8 @@ export interface ChatOptions {
 
 /** The options of a chat agent, besides its kind. */
 export const CHAT_OPTIONS = [
-  ...(['base_url', 'model', 'api_key', 'headers', 'system_prompt', 'temperature', 'max_tokens', 'stream'] as const),
-  ...(['history', 'prices', 'body'] as const),
+  ...(['api', 'base_url', 'model', 'api_key', 'headers', 'system_prompt', 'temperature', 'max_tokens'] as const),
+  ...(['stream', 'background', 'history', 'prices', 'body'] as const),
 ] as const
 const FIELDS = ['kind', ...CHAT_OPTIONS] as const
 
@@ -135,23 +168,27 @@ export function parseChatOptions(field: string, given: Readonly<Record<string, u
   ] as const)
     if ((given[name] ?? undefined) === undefined)
       flaws.push({ field: `${field}.${name}`, value: undefined, message: 'is missing', allowed })
+  const api = read<ChatApi>('api', parseApi, 'openai-chat')
   const options: ChatOptions = {
     kind: 'chat',
+    api,
     base_url: read('base_url', parseBaseUrl, ''),
     model: read('model', chatTextField(1, MAX_MODEL_LENGTH), ''),
     api_key: read<string | null>('api_key', parseKey, null),
     headers: read('headers', parseHeaders, {}),
     system_prompt: read<string | null>('system_prompt', chatTextField(0, MAX_SYSTEM_PROMPT_LENGTH), null),
-    temperature: read<number | null>('temperature', parseTemperature, null),
+    temperature: read<number | null>('temperature', parseTemperature(api), null),
     max_tokens: read<number | null>('max_tokens', parseTokens, null),
     stream: read('stream', parseSwitch, true),
+    background: read('background', parseBackground(api), false),
     history: read('history', parseSwitch, true),
     prices: read<ChatPrices | null>('prices', parsePrices, null),
-    body: read('body', parseChatBody, {}),
+    body: read('body', parseChatBody(api), {}),
   }
-  if (options.api_key !== null && Object.keys(options.headers).some((name) => name.toLowerCase() === 'authorization'))
+  const header = keyHeaderOf(options)
+  if (options.api_key !== null && Object.keys(options.headers).some((name) => name.toLowerCase() === header))
     flaws.push({
-      ...{ field: `${field}.headers.authorization`, value: undefined },
+      ...{ field: `${field}.headers.${header}`, value: undefined },
       message: 'is set from api_key; give only one of the two',
     })
   return flaws.length > 0 ? flawed(flaws) : parsed(options)
@@ -198,11 +235,23 @@ const chatTextField =
       ? parsed(value)
       : flawed({ field, value, message: 'must be a text', allowed: `${min} to ${max} characters` })
 
-function parseTemperature(field: string, value: unknown): Parsed<number> {
-  return typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE
-    ? parsed(value)
-    : flawed({ field, value, message: 'must be a number', allowed: `a number from 0 to ${MAX_TEMPERATURE}` })
-}
+const parseTemperature =
+  (api: ChatApi) =>
+  (field: string, value: unknown): Parsed<number> => {
+    const max = API_FACTS[api].maxTemperature
+    return typeof value === 'number' && value >= 0 && value <= max
+      ? parsed(value)
+      : flawed({ field, value, message: 'must be a number', allowed: `a number from 0 to ${max}` })
+  }
+
+const parseApi = (field: string, value: unknown): Parsed<ChatApi> => parseWord(field, value, CHAT_APIS)
+
+const parseBackground =
+  (api: ChatApi) =>
+  (field: string, value: unknown): Parsed<boolean> =>
+    value === true && api !== 'openai-responses'
+      ? flawed({ field, value, message: `is not possible with api ${api}`, allowed: 'true with api openai-responses' })
+      : parseSwitch(field, value)
 
 const parseTokens = (field: string, value: unknown): Parsed<number> =>
   parseInteger(field, value, { min: 1, max: MAX_OUTPUT_TOKENS })
@@ -212,10 +261,16 @@ const parseSwitch = (field: string, value: unknown): Parsed<boolean> =>
     ? parsed(value)
     : flawed({ field, value, message: 'must be true or false', allowed: 'true, false' })
 
-/** The URL of the request: the base with the standard path, unless it already ends with it. */
-export function completionsUrl({ base_url: base }: Pick<ChatOptions, 'base_url'>): string {
+/** The lower-case name of the header that carries the key. */
+export const keyHeaderOf = ({ api }: Pick<ChatOptions, 'api'>): string =>
+  API_FACTS[api].keyHeader === 'bearer' ? 'authorization' : API_FACTS[api].keyHeader
+
+/** The URL of the request: the base with the path of its API, as far as it does not already end with it. */
+export function requestUrl({ api, base_url: base }: Pick<ChatOptions, 'api' | 'base_url'>): string {
   const url = new URL(base)
-  const path = url.pathname.replace(/\/+$/, '')
-  url.pathname = path.endsWith('/chat/completions') ? path : `${path}/chat/completions`
+  const own = url.pathname.replace(/\/+$/, '')
+  const { prefix, path } = API_FACTS[api]
+  if (own.endsWith(`${prefix}${path}`)) url.pathname = own
+  else url.pathname = own.endsWith(prefix) ? `${own}${path}` : `${own}${prefix}${path}`
   return url.href
 }

@@ -1,6 +1,7 @@
 import {
   MAX_PROGRAM_OUTPUT_BYTES,
   MAX_PATH_LENGTH,
+  COMMAND_PRESETS,
   MAX_COMMAND_ARGS,
   parseCommandOptions,
   type CommandOptions,
@@ -9,7 +10,8 @@ import type { ExecutorSpec } from '../kind.ts'
 
 export const COMMAND = {
   kind: 'command',
-  about: 'starts `program` (with `args`, `cwd`, `env`, `stdin`, `output_bytes`) if the operator allows it',
+  about:
+    'starts `program` (with `args`, `cwd`, `env`, `stdin`, `output_bytes`; or as an agent with `preset`, `resume`, `service`) if the operator allows it',
   concept: "a [program](#programs) on the server's machine",
   timeoutSeconds: 60,
   isInline: false,
@@ -26,6 +28,16 @@ export const COMMAND = {
         example: '/usr/bin/report',
         isRequired: true,
         max: MAX_PATH_LENGTH,
+      },
+      {
+        name: 'preset',
+        input: 'choice',
+        choices: COMMAND_PRESETS,
+        label: { en: 'Preset', zh: '预设' },
+        hint: {
+          en: 'How the program is called and read. Empty: it reads a dispatch and prints a result.',
+          zh: '程序的调用与读取方式。留空：程序读取派发内容并输出结果。',
+        },
       },
       {
         name: 'args',
@@ -51,6 +63,26 @@ export const COMMAND = {
         input: 'json',
         label: { en: 'Input', zh: '输入' },
         hint: { en: 'JSON sent instead of the default dispatch.', zh: '用此 JSON 代替默认的派发内容。' },
+      },
+      {
+        name: 'resume',
+        input: 'flag',
+        label: { en: 'Resume the session', zh: '恢复会话' },
+        hint: {
+          en: 'With a preset: the next run of a session resumes the session of the program.',
+          zh: '需要预设：同一会话的下一次运行会恢复程序自己的会话。',
+        },
+      },
+      {
+        name: 'service',
+        input: 'code',
+        label: { en: 'Service', zh: '服务' },
+        hint: {
+          en: 'URL that the secrets in the environment must be allowed for. Default: that of the preset.',
+          zh: '环境变量中的凭据必须获准用于此 URL。默认为预设的服务。',
+        },
+        example: 'https://api.openai.com',
+        max: MAX_PATH_LENGTH,
       },
       {
         name: 'output_bytes',

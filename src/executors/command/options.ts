@@ -1,5 +1,5 @@
 import { addAll } from '../../domain/long-lists.ts'
-import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../../domain/input.ts'
+import { flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../../domain/input.ts'
 import { unknownOptions } from '../kind.ts'
 import { MASK } from '../../domain/secret/mask.ts'
 import { asText, fillJson, templateFlaws, type TemplateValues } from '../template.ts'
@@ -28,9 +28,33 @@ export interface CommandOptions {
   readonly stdin: unknown
   /** Larger output is a failure. */
   readonly output_bytes: number
+  /** How its arguments, input and output are those of a known agent; null: it reads a dispatch and prints a result. */
+  readonly preset: CommandPreset | null
+  /** Whether the next run of a session resumes the session that the program reported. */
+  readonly resume: boolean
+  /** The service that the secrets in `env` belong to; null: that of the preset. */
+  readonly service: string | null
 }
 
-const FIELDS = ['kind', 'program', 'args', 'cwd', 'env', 'stdin', 'output_bytes'] as const
+/** Agents for the command line whose output is understood. */
+export const COMMAND_PRESETS = ['codex', 'claude', 'gemini', 'json-lines'] as const
+export type CommandPreset = (typeof COMMAND_PRESETS)[number]
+
+/** The service that a preset sends its key to. */
+const PRESET_SERVICES: Readonly<Record<CommandPreset, string | null>> = {
+  codex: 'https://api.openai.com',
+  claude: 'https://api.anthropic.com',
+  gemini: 'https://generativelanguage.googleapis.com',
+  'json-lines': null,
+}
+
+/** The URL that the secrets of a program must be allowed for; null: it may have none. */
+export const serviceOf = ({ preset, service }: Pick<CommandOptions, 'preset' | 'service'>): string | null =>
+  service ?? (preset === null ? null : PRESET_SERVICES[preset])
+
+const FIELDS = [
+  ...(['kind', 'preset', 'program', 'args', 'cwd', 'env', 'stdin', 'output_bytes', 'resume', 'service'] as const),
+] as const
 export const MAX_COMMAND_ARGS = 200
 const MAX_TEXT_LENGTH = 65_536
 export const MAX_PATH_LENGTH = 4_096
@@ -53,21 +77,79 @@ export function parseCommandOptions(field: string, given: Given): Parsed<Command
   }
   if ((given['program'] ?? undefined) === undefined)
     flaws.push({ field: `${field}.program`, value: undefined, message: 'is missing', allowed: PATH_ALLOWED })
+  const preset = keep<CommandPreset | null>('preset', (name, value) => parseWord(name, value, COMMAND_PRESETS), null)
   const options: CommandOptions = {
     kind: 'command',
+    preset,
+    resume: keep('resume', parseResume(preset), false),
+    service: keep<string | null>('service', parseService(preset), null),
     program: keep('program', parsePath, ''),
     args: keep('args', parseArgs, []),
     cwd: keep<string | null>('cwd', parsePath, null),
-    env: keep('env', parseEnvironment, {}),
-    stdin: keep('stdin', parseStdin, null),
+    env: keep('env', preset === null ? parseEnvironment : parseSecretEnvironment, {}),
+    stdin: keep('stdin', preset === null ? parseStdin : refuseStdin, null),
     output_bytes: keep(
       'output_bytes',
       (name, value) => parseInteger(name, value, { min: 1, max: MAX_PROGRAM_OUTPUT_BYTES }),
       MAX_PROGRAM_OUTPUT_BYTES,
     ),
   }
+  if (preset !== null && Object.keys(options.env).length > 0 && serviceOf(options) === null)
+    flaws.push({
+      ...{ field: `${field}.service`, value: undefined, message: 'is missing; secrets in env need it' },
+      allowed: SERVICE_ALLOWED,
+    })
   return flaws.length > 0 ? flawed(flaws) : parsed(options)
 }
+
+const parseResume =
+  (preset: CommandPreset | null) =>
+  (field: string, value: unknown): Parsed<boolean> => {
+    if (typeof value !== 'boolean')
+      return flawed({ field, value, message: 'must be true or false', allowed: 'true, false' })
+    return value && preset === null
+      ? flawed({ field, value, message: 'needs a preset', allowed: `preset: ${COMMAND_PRESETS.join(', ')}` })
+      : parsed(value)
+  }
+
+const SERVICE_ALLOWED = 'the URL of the service that the secrets belong to, such as https://api.example.com'
+
+const parseService =
+  (preset: CommandPreset | null) =>
+  (field: string, value: unknown): Parsed<string> => {
+    if (preset === null)
+      return flawed({ field, value, message: 'needs a preset', allowed: `preset: ${COMMAND_PRESETS.join(', ')}` })
+    const isUrl = typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)
+    return isUrl && value.length <= MAX_PATH_LENGTH
+      ? parsed(value)
+      : flawed({ field, value, message: 'is not a URL', allowed: SERVICE_ALLOWED })
+  }
+
+const refuseStdin = (field: string, value: unknown): Parsed<null> =>
+  flawed({ field, value, message: 'cannot be set with a preset: the program reads the prompt' })
+
+/** With a preset, every variable is a secret: its value is opened for the service just before the start. */
+function parseSecretEnvironment(field: string, value: unknown): Parsed<Readonly<Record<string, string>>> {
+  const allowed = 'an object of variable names and {{secret:NAME}}'
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return flawed({ field, value: undefined, message: 'must be an object', allowed })
+  const entries = Object.entries(value as Given)
+  if (entries.length > MAX_VARIABLES)
+    return flawed({ field, value: undefined, message: `has more than ${MAX_VARIABLES} variables`, allowed })
+  const flaws = entries.flatMap(([name, text]): readonly Flaw[] => {
+    const of = `${field}.${name}`
+    if (!VARIABLE.test(name) || RESERVED_VARIABLES.includes(name))
+      return [{ field: of, value: undefined, message: 'is not a variable that can be set' }]
+    // The value is not shown, because it may be a credential.
+    if (typeof text !== 'string' || !/^\{\{\s*secret:[^{}]*\}\}$/.test(text))
+      return [{ field: of, value: undefined, message: 'must be a single secret: {{secret:NAME}}', allowed }]
+    return templateFlaws(of, text, { secrets: true }).map((flaw) => ({ ...flaw, value: undefined }))
+  })
+  return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, string>>)
+}
+
+/** Escapement sets these itself. */
+const RESERVED_VARIABLES: readonly string[] = ['HOME', 'PATH', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'NODE_OPTIONS']
 
 const PATH_ALLOWED = 'an absolute path without ..'
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
+import { createLines } from '../../domain/run/log-entry.ts'
 
 /**
  * The unprivileged user for programs when this process is root. Not `nobody`, which owns the files of the embedded
@@ -26,6 +27,8 @@ export interface ProcessRequest {
   readonly killAfterMs: number
   /** Called with pieces of stdout as they arrive. */
   readonly onOutput: (text: string) => void
+  /** Called with lines of stderr as they arrive. */
+  readonly onErrorLine: (line: string) => void
 }
 
 /** How a program ended. */
@@ -126,7 +129,7 @@ function endOf(
 /** Collects stdout up to the limit, and the end of stderr. */
 function collectOutput(
   child: ChildProcess,
-  { maxBytes, onOutput }: ProcessRequest,
+  { maxBytes, onOutput, onErrorLine }: ProcessRequest,
   overflow: () => void,
 ): CollectedOutput {
   const pieces: Buffer[] = []
@@ -144,9 +147,13 @@ function collectOutput(
     const text = decoder.write(piece)
     if (text !== '') onOutput(text)
   })
+  const errorDecoder = new StringDecoder('utf8')
+  const errorLines = createLines(onErrorLine)
   child.stderr?.on('data', (piece: Buffer) => {
     errorOutput = Buffer.concat([errorOutput, piece]).subarray(-MAX_STDERR_BYTES)
+    errorLines.push(errorDecoder.write(piece))
   })
+  child.stderr?.on('end', errorLines.end)
   return {
     stdout: () => Buffer.concat(pieces).toString('utf8'),
     stderr: () => errorOutput.toString('utf8').trim(),

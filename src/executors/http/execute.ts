@@ -93,7 +93,7 @@ async function accept(context: AttemptContext, token: string): Promise<AttemptRe
 export async function openSecretsFor(
   { headers, body }: Pick<HttpOptions, 'headers' | 'body'>,
   url: string,
-  context: AttemptContext,
+  context: Pick<AttemptContext, 'expose'>,
 ): Promise<ExposedSecrets | null> {
   const inHeaders = secretNamesIn(headers)
   const names = [...new Set([...inHeaders, ...secretNamesIn(body)])]

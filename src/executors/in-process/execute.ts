@@ -1,15 +1,21 @@
 import type { AttemptApiAccess } from '../../domain/access/restrictions.ts'
 import type { ErrorCode } from '../../domain/run/error-codes.ts'
 import { withBusy, outcomeOfHttpStatus, type AttemptOutcome } from '../../domain/run/outcome.ts'
+import { logEvent, type LogLevel } from '../../domain/run/log-entry.ts'
 import { isErrorCode, readRuntimeReport } from '../../domain/run/reports.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
 
 /** The services available to a function, besides its attempt. */
-export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer' | 'expose' | 'invite'> {
+export interface HandlerContext extends Omit<
+  AttemptContext,
+  'defer' | 'deferToService' | 'offer' | 'expose' | 'invite'
+> {
   /** The API access of the attempt; null unless its agent has `self_service`. */
   readonly escapement: () => Promise<AttemptApiAccess | null>
   /** Ends the call without a result: the run waits for a callback instead. Return the resolved value. */
   readonly defer: () => Promise<Deferred>
+  /** Writes a line to the log of the run. Never waits. */
+  readonly log: (level: LogLevel, message: string, fields?: unknown) => void
 }
 
 /** The return value of a function that reports later, with the callback token. */
@@ -62,6 +68,13 @@ class GivenContext implements HandlerContext {
 
   get progress(): HandlerContext['progress'] {
     return this.#context.progress
+  }
+
+  get log(): HandlerContext['log'] {
+    const { progress } = this.#context
+    return (level, message, fields) => {
+      progress(logEvent(level, message, { fields }))
+    }
   }
 
   get escapement(): HandlerContext['escapement'] {

@@ -129,10 +129,12 @@ export const ORG_TABLES = [
     'member',
     'probe',
     'probe_answer',
+    'run_log',
+    'run_edit',
     'run_count',
     'run_count_place',
   ] as const),
-  ...(['task_count', 'task_count_place', 'turn'] as const),
+  ...(['task_count', 'task_count_place', 'timeline_count', 'timeline_count_place', 'turn'] as const),
 ] as const
 
 /** Deletes rows of an org from one of its tables. Returns how many. */

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { agentInput, agentPatch, type AgentView } from './schema.ts'
+import { agentInput, agentPatch, CHAT_API_WORDS, COMMAND_PRESET_WORDS, type AgentView } from './schema.ts'
 import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
 import { relativeTimeText, cliTimeText } from '../../cli/output/times.ts'
 import {
+  json,
   namesOf,
   number,
   valuesOf,
@@ -21,6 +22,7 @@ const secretReference: OptionReader = (name) => `{{secret:${name}}}`
 
 /** Options of a chat executor; each sets a field of it. */
 const MODEL_FIELDS: readonly FieldOption[] = [
+  { flags: '--api <name>', field: 'api', about: `chat executor: API of the server: ${CHAT_API_WORDS}` },
   {
     flags: '--base-url <url>',
     field: 'base_url',
@@ -36,11 +38,47 @@ const MODEL_FIELDS: readonly FieldOption[] = [
   { flags: '--system-prompt <text>', field: 'system_prompt', about: 'chat executor: system prompt' },
   { flags: '--temperature <n>', field: 'temperature', read: number, about: 'chat executor: sampling temperature, 0–2' },
   { flags: '--max-tokens <n>', field: 'max_tokens', read: number, about: 'chat executor: maximum output tokens' },
+  {
+    flags: '--background',
+    field: 'background',
+    stands: true,
+    about: 'chat executor: work in the background (openai-responses)',
+  },
+  {
+    flags: '--prices <json>',
+    field: 'prices',
+    read: json,
+    about: 'chat executor: prices per million tokens, such as {"input": 0.15, "output": 0.6}',
+  },
 ]
 
+/** Options of a command executor; each sets a field of it. */
+const PROGRAM_FIELDS: readonly FieldOption[] = [
+  { flags: '--program <path>', field: 'program', about: 'command executor: program to start' },
+  {
+    flags: '--preset <name>',
+    field: 'preset',
+    about: `command executor: how the program is called and read: ${COMMAND_PRESET_WORDS}`,
+  },
+  {
+    flags: '--resume-session',
+    field: 'resume',
+    stands: true,
+    about: 'command executor: resume the session of the program in the next run of a session',
+  },
+  {
+    flags: '--program-env <json>',
+    field: 'env',
+    read: json,
+    about: 'command executor: environment, such as {"KEY": "{{secret:NAME}}"}',
+  },
+]
+
+const EXECUTOR_FIELDS = [...MODEL_FIELDS, ...PROGRAM_FIELDS]
+
 /** Option names by JSON pointer. */
-const MODEL_NAMES: FieldNames = namesOf(
-  MODEL_FIELDS.map((option) => ({ ...option, field: `executor/${option.field}` })),
+const EXECUTOR_NAMES: FieldNames = namesOf(
+  EXECUTOR_FIELDS.map((option) => ({ ...option, field: `executor/${option.field}` })),
 )
 
 /** `escapement agents …`: the agents of the org. */
@@ -56,10 +94,10 @@ export function addAgents(group: Command, cli: CliContext): void {
       self_service: SELF_SERVICE,
     },
     extra: {
-      options: (command) => withFields(command, MODEL_FIELDS),
-      names: MODEL_NAMES,
+      options: (command) => withFields(command, EXECUTOR_FIELDS),
+      names: EXECUTOR_NAMES,
       body: (call, body, { changed, options }) =>
-        withModel(call, body, {
+        withExecutor(call, body, {
           options,
           before: async () => (changed === null ? {} : (await call.client.agents.get(changed)).executor),
         }),
@@ -90,15 +128,16 @@ export function addAgents(group: Command, cli: CliContext): void {
   })
 }
 
-/** Merges the chat options into the executor of the body, or into the current executor of the agent. */
-async function withModel(
+/** Merges the options of an executor into that of the body, or into the current executor of the agent. */
+async function withExecutor(
   { now }: CliCall,
   body: FieldValues,
   input: { readonly options: object; readonly before: () => Promise<object> },
 ): Promise<FieldValues> {
-  const modelFields = valuesOf(MODEL_FIELDS, input.options, now)
-  if (Object.keys(modelFields).length === 0) return body
+  const fields = valuesOf(EXECUTOR_FIELDS, input.options, now)
+  if (Object.keys(fields).length === 0) return body
+  const kind = PROGRAM_FIELDS.some(({ field }) => field in fields) ? 'command' : 'chat'
   const { executor } = body
   const known = typeof executor === 'object' && executor !== null ? executor : await input.before()
-  return { ...body, executor: { kind: 'chat', ...known, ...modelFields } }
+  return { ...body, executor: { kind, ...known, ...fields } }
 }

@@ -7,6 +7,14 @@ import { executor, executorInput } from '../../executors/schema.ts'
 import { guardRails, guardRailsInput } from '../access/restrictions-schema.ts'
 import { providerNameText } from '../providers/schema.ts'
 import { retryPolicy, retryPolicyInput } from '../schedules/rules-schema.ts'
+import { CHAT_APIS } from '../../executors/chat/options.ts'
+import { COMMAND_PRESETS } from '../../executors/command/options.ts'
+
+/** The APIs of a chat executor, for the help of the command line. */
+export const CHAT_API_WORDS = CHAT_APIS.join(', ')
+
+/** The presets of a command executor, for the help of the command line. */
+export const COMMAND_PRESET_WORDS = COMMAND_PRESETS.join(', ')
 
 /**
  * Ids are part of session keys and paths, so they contain only letters, digits and a few signs without a meaning there.

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { heldDecision, isoTime, why, whyFields } from '../../api/common.ts'
-import { named, type Shape } from '../../api/fields.ts'
+import { named, type Shape, zoneName } from '../../api/fields.ts'
 
 /** Kinds of objects that an explanation can link to. */
 export const LINK_KINDS = [
@@ -200,10 +200,14 @@ export const explainQuery = z.strictObject({
   id: word
     .optional()
     .describe(
-      'A run, task, `job_run_id`, schedule, message, attempt, delivery, alert, heartbeat, target, agent or session.',
+      'A run, task, `job_run_id`, schedule, message, attempt, delivery, alert, heartbeat, target, agent or session; or ' +
+        'the name of a schedule, or part of it.',
     ),
   at: word.optional().describe('RFC 3339, or local time without an offset: `2026-11-16T09:00`, `09:00`.'),
-  schedule_id: word.optional().describe('Only this schedule, whose time zone counts.'),
+  timezone: zoneName
+    .optional()
+    .describe("Time zone of a local time. Default: that of the schedule if one is given, else the org's."),
+  schedule_id: word.optional().describe('Only this schedule.'),
   agent_id: word.optional().describe('Only this agent.'),
   session: word.optional().describe('Only this session.'),
   within_seconds: z

@@ -28,7 +28,7 @@ export async function answerQuestion(
     {
       ...{ field: both ? 'id' : 'at', value: both ? id : undefined },
       message: both ? 'cannot be given together with at' : 'is missing',
-      allowed: 'either id, or at with schedule_id, agent_id, session and within_seconds',
+      allowed: 'either id, or at with timezone, schedule_id, agent_id, session and within_seconds',
     },
   ])
 }

@@ -38,7 +38,7 @@ export interface QuestionTime {
 export interface TimeContext {
   readonly now: Instant
   readonly zone: Zone
-  readonly zoneFrom: Exclude<ZoneSource, 'given'>
+  readonly zoneFrom: ZoneSource
 }
 
 const WITH_ZONE = /(?:[Zz]|[+-]\d{2}:\d{2})$/

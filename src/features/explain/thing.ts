@@ -12,9 +12,10 @@ import { findRunOfAttempt, findRunOfMessage, loadAuditsOf } from './store.ts'
 import { loadHeartbeatLogRecord } from '../heartbeats/log-store.ts'
 import { listRunPage, loadRun } from '../runs/read-store.ts'
 import type { RunRecord } from '../runs/record-store.ts'
-import { loadSchedules, type ScheduleRow } from '../schedules/store.ts'
+import { listSchedules, loadSchedules, type ScheduleRow } from '../schedules/store.ts'
 import { loadSessions } from '../sessions/store.ts'
 import { loadTargets } from '../targets/store.ts'
+import { visibleOwner } from '../../domain/access/restrictions.ts'
 import { isOwn } from '../access/restrictions.ts'
 import { ID_PREFIXES, idTimeOf, type IdKind } from '../../engine/ids.ts'
 import { createFinding, linkTo, runLinks, whyDeleted, whyDisabled } from './evidence.ts'
@@ -62,8 +63,8 @@ export async function explainObject(
   if (found === null)
     throw new Refusal(
       'NOT_FOUND',
-      `No object has the id ${question.id}. Use the id of a run, task, schedule, message, attempt, delivery, alert, ` +
-        'heartbeat, target, agent or session, or a time',
+      `No object has the id or name ${question.id}. Use the id of a run, task, schedule, message, attempt, delivery, ` +
+        'alert, heartbeat, target, agent or session, the name of a schedule, or a time',
     )
   const { findings, steps = [], next = NO_NEXT_STEP } = found
   return {
@@ -85,7 +86,7 @@ async function lookupObject(
   const result = kind === undefined ? null : await LOOKUPS[kind]?.(ports, caller, question)
   if (result !== null && result !== undefined) return result
   // Agents, sessions, runs and messages may have user-chosen ids without a prefix.
-  for (const lookup of [lookupRun, lookupAgent, lookupSession, lookupMessage]) {
+  for (const lookup of [lookupRun, lookupAgent, lookupSession, lookupByName, lookupMessage]) {
     const found = await lookup(ports, caller, question)
     if (found !== null) return found
   }
@@ -110,6 +111,30 @@ async function lookupRun(
   const at = run.finishedAt ?? run.startedAt ?? run.createdAt
   const about = { kind: 'run', about: null, at, status: run.state, links } as const
   return { findings: [createFinding(whyOfRun(result), about)], steps, next }
+}
+
+/** How many schedules of a similar name are explained. */
+const MAX_NAMED = 10
+
+/** Schedules with this name, else those whose name or description contains it. */
+async function lookupByName(
+  ports: ExplainPorts,
+  caller: ExplainCaller,
+  question: ObjectQuestion,
+): Promise<ObjectFindings | null> {
+  const { orgId, restricted } = caller
+  if (!caller.may('schedules:read')) return null
+  const page = { orgId, owner: visibleOwner(restricted), text: question.id, after: null, limit: MAX_NAMED } as const
+  const similar = await listSchedules(ports.database, { ...page, sort: 'name' })
+  const same = similar.filter(({ name }) => name.toLowerCase() === question.id.toLowerCase())
+  const found: ObjectFindings[] = []
+  for (const { id } of same.length > 0 ? same : similar) {
+    const one = await lookupSchedule(ports, caller, { ...question, id })
+    if (one !== null) found.push(one)
+  }
+  const [first, ...more] = found
+  if (first === undefined) return null
+  return more.length === 0 ? first : { findings: found.flatMap(({ findings }) => findings) }
 }
 
 /** `sch_…@2026-11-16T09:00:00.000Z` is an occurrence of a schedule; with `/manual:` and a run id, a manual run. */

@@ -1,4 +1,4 @@
-import type { ExplainFinding, ExplainNext, Explanation, ExplainQuery, PlannedMoment } from './schema.ts'
+import type { ExplainFinding, ExplainNext, Explanation, ExplainQuery, PlannedMoment, ZoneSource } from './schema.ts'
 import { invalid } from '../../api/refusals.ts'
 import { plannedTiming } from '../../domain/schedule/pace/pace.ts'
 import { agentId, scheduleId, sessionKey, type RunId } from '../../domain/ids.ts'
@@ -91,8 +91,7 @@ async function loadTimeSearch(
     await requireOwn({ database }, { orgId, restricted }, { kind: 'schedule', id: named })
   const org = await loadOrg(database, orgId)
   const [one] = named === undefined ? [] : await loadSchedules(database, { orgId, ids: [scheduleId(named)] })
-  const zone = one === undefined ? zoneOrUtc(org?.defaultTimezone ?? 'UTC') : one.timing.zone
-  const context = { now: clock.now(), zone, zoneFrom: one === undefined ? ('org' as const) : ('schedule' as const) }
+  const context = { now: clock.now(), ...readingZone(query, one, org?.defaultTimezone ?? 'UTC') }
   const asked = parseQuestionTime('at', query.at ?? '', context)
   if (!asked.ok) throw invalid(asked.flaws)
   const window = searchWindowOf(asked.value.at, query)
@@ -105,6 +104,22 @@ async function loadTimeSearch(
   const rows = query.session === undefined ? found : found.filter((row) => row.sessionKey === query.session)
   const inAll = found.length < MAX_SEARCHED_SCHEDULES && !more ? rows.length : await countSchedules(database, choice)
   return { asked: asked.value, window, query, rows, inAll }
+}
+
+/** The zone in which a local time is read: the one that is asked for, the schedule's, or the org's. */
+function readingZone(
+  { timezone }: ExplainQuery,
+  schedule: ScheduleRow | undefined,
+  zoneOfOrg: string,
+): { readonly zone: Zone; readonly zoneFrom: ZoneSource } {
+  if (timezone !== undefined) {
+    const zone = parseZone('timezone', timezone)
+    if (!zone.ok) throw invalid(zone.flaws)
+    return { zone: zone.value, zoneFrom: 'given' }
+  }
+  return schedule === undefined
+    ? { zone: zoneOrUtc(zoneOfOrg), zoneFrom: 'org' }
+    : { zone: schedule.timing.zone, zoneFrom: 'schedule' }
 }
 
 /** Falls back to UTC, so that a zone missing from this server's time zone data does not prevent an answer. */

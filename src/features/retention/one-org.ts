@@ -23,6 +23,7 @@ import {
   type WalkPosition,
   type WalkStep,
 } from './store.ts'
+import { deleteOldTimelineCounts, TIMELINE_LEVELS } from '../stats/store.ts'
 import type { OldRows } from '../../platform/db/table.ts'
 import type { EngineSettings } from '../config/settings.ts'
 import type { Commands, Command } from '../../engine/commands-port.ts'
@@ -144,6 +145,13 @@ const deleteSessionsCommand = (orgId: OrgId, keys: readonly SessionKey[]): Comma
   },
 })
 
+async function* pruneTimeline({ connection, now, batch: limit, pruned }: PassContext, orgId: OrgId): Steps {
+  for (const { name: step, keptMs } of TIMELINE_LEVELS) {
+    const old = { orgId, step, before: earlier(now, keptMs), limit }
+    pruned.timelineCounts += yield* repeat({ batch: limit }, () => deleteOldTimelineCounts(connection, old))
+  }
+}
+
 /** The step for each kind of old rows. */
 export const PRUNE_STEPS: Readonly<Record<PrunedKind, PruneOrg>> = {
   tasks: pruneTasks,
@@ -157,6 +165,7 @@ export const PRUNE_STEPS: Readonly<Record<PrunedKind, PruneOrg>> = {
   probes: pruneProbes,
   sessions: pruneSessions,
   taskCounts: asLongAsRuns('taskCounts', deleteOldTaskCounts),
+  timelineCounts: pruneTimeline,
 }
 
 /** How many rows of each kind a pass has deleted. */
@@ -180,6 +189,8 @@ export interface Pruned {
   workers: number
   signIns: number
   consoleSessions: number
+  /** Counts of the timeline. */
+  timelineCounts: number
   /** Actions counted for the limits of restricted keys. */
   restrictedActs: number
   orgs: number
@@ -198,6 +209,7 @@ export const nothingPruned = (): Pruned => ({
     sessions: 0,
   },
   ...{ taskCounts: 0, callbacks: 0, keys: 0, nodes: 0, workers: 0, signIns: 0, consoleSessions: 0, restrictedActs: 0 },
+  ...{ timelineCounts: 0 },
   orgs: 0,
 })
 

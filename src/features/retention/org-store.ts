@@ -30,6 +30,7 @@ const OLD_ROWS_SQL = {
   heartbeats: 'select from heartbeat_log l where l.org_id = o.id',
   probes: 'select from probe p where p.org_id = o.id',
   sessions: 'select from session s where s.org_id = o.id and s.created_at < $5::timestamptz',
+  timelineCounts: 'select from timeline_count l where l.org_id = o.id',
   taskCounts: `select from task_count c where c.org_id = o.id and c.agent_id <> '' and c.counted_at < $5::timestamptz`,
 } as const
 
@@ -87,7 +88,8 @@ export async function loadOrgsWithUncountedHistory(
   const rows = await connection.query(
     `select ${orgIdColumn.list} from org o join org_version v on v.org_id = o.id
        left join run_count_place r on r.org_id = o.id left join task_count_place t on t.org_id = o.id
-      where o.deleted_at is null and o.id > $1 and (coalesce(r.no, 0) < v.no or coalesce(t.no, 0) < v.no)
+       left join timeline_count_place l on l.org_id = o.id
+      where o.deleted_at is null and o.id > $1 and least(coalesce(r.no, 0), coalesce(t.no, 0), coalesce(l.no, 0)) < v.no
       order by o.id limit $2`,
     [query.after, query.limit],
   )

@@ -22,6 +22,7 @@ import {
   type Steps,
 } from './one-org.ts'
 import { updateRunCounts } from '../stats/service.ts'
+import { updateTimelineCounts } from '../stats/timeline.ts'
 import { sealSigningSecrets } from '../targets/signing-secret.ts'
 import { updateTaskCounts } from '../tasks/stats.ts'
 
@@ -133,6 +134,7 @@ async function* pruneHistory(pass: PassContext): Steps {
     for (const orgId of orgIds) {
       await updateRunCounts(connection, orgId)
       await updateTaskCounts(connection, orgId, now)
+      await updateTimelineCounts(connection, orgId)
       yield
     }
     const last = orgIds.at(-1)

@@ -9,13 +9,15 @@ import { column, columns, countRemoved, toTimestamp } from '../../platform/db/ta
  */
 
 /**
- * Deletes with a run its earlier attempts, its probe answer, and its entry in `occurrence` if the watermark of the
+ * Deletes with a run its earlier attempts, its log, its edits, its probe answer, and its entry in `occurrence` if the watermark of the
  * schedule has passed it. After the watermark, the entry keeps the occurrence from being decided again.
  */
 const DELETE_WITH_DEPENDENTS = `
   gone as (delete from run r using doomed d where r.org_id = $1 and r.id = d.id
            returning r.id, r.schedule_id, r.nominal_at, r.created_at, r.decision),
   attempts as (delete from attempt a using gone g where a.org_id = $1 and a.run_id = g.id),
+  logs as (delete from run_log l using gone g where l.org_id = $1 and l.run_id = g.id),
+  edits as (delete from run_edit e using gone g where e.org_id = $1 and e.run_id = g.id),
   answers as (delete from probe_answer q using gone g where q.org_id = $1 and q.run_id = g.id),
   entries as (delete from occurrence o using gone g
                where o.org_id = $1 and o.schedule_id = g.schedule_id and o.run_id = g.id

@@ -1,14 +1,16 @@
 import { paintState } from '../../cli/output/style.ts'
-import type { Column } from '../../cli/output/table.ts'
+import { type Column, renderTable } from '../../cli/output/table.ts'
 import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
 import { relativeTimeText, durationText, cliTimeText } from '../../cli/output/times.ts'
 import type { CliCall } from '../../cli/remote/call.ts'
 import { type Facts, printJsonLine } from '../../cli/remote/show.ts'
 import { EXIT, type ExitCode } from '../../cli/terminal.ts'
 import type { EventsFilter } from '../../client/events.ts'
+import type { Page } from '../../api/page.ts'
+import { entriesOfEvent } from '../../domain/run/log-entry.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
 import { whySentence } from '../explain/cli-show.ts'
-import type { RunDetail, RunView } from './schema.ts'
+import type { RunComparison, RunDetail, RunLogEntry, RunView } from './schema.ts'
 
 /** The help of `--wait` where a command starts a run. */
 export const WAIT_DESCRIPTION = 'wait until the run ends; exit with code 1 unless it succeeds'
@@ -62,6 +64,101 @@ async function showOutcome({ print, style }: CliCall, run: RunDetail): Promise<v
   await print(`${run.id}: ${paintState(style, run.status)}${took}${error}. ${whySentence(run.why)}\n`)
   if (run.output !== null) await print(`${manyLines(valueText(run.output))}\n`)
 }
+
+/** Prints log entries, each once: words as they are, log lines and steps on lines of their own. */
+function createLogPrinter(call: CliCall, only: number | null): (entries: readonly RunLogEntry[]) => Promise<void> {
+  const printed = new Set<string>()
+  let isInLine = false
+  const { style } = call
+  const textOf = (entry: RunLogEntry): string => {
+    const { kind, text, data, at, level, source } = entry
+    const before = isInLine && kind !== 'output' ? '\n' : ''
+    isInLine = kind === 'output' && !(text ?? '').endsWith('\n')
+    if (kind === 'output') return manyLines(text ?? '')
+    const head = [at, ...(level === null ? [] : [level]), ...(source === null ? [] : [source])].join(' ')
+    const fields = data === null ? '' : ` ${oneLine(valueText(data))}`
+    return `${before}${style.dim(head)}${text === null ? '' : `  ${oneLine(text)}`}${style.dim(fields)}\n`
+  }
+  return async (entries) => {
+    for (const entry of entries) {
+      if (printed.has(entry.id) || (only !== null && entry.attempt !== only)) continue
+      printed.add(entry.id)
+      await (call.json ? printJsonLine(call, entry) : call.print(textOf(entry)))
+    }
+  }
+}
+
+/** Prints the log of a run; with `follow`, until the run ends. Entries of the event stream are those of the log. */
+export async function printLog(
+  call: CliCall,
+  id: string,
+  { attempt, follow }: { readonly attempt: number | null; readonly follow: boolean },
+): Promise<void> {
+  const print = createLogPrinter(call, attempt)
+  const printStored = async (): Promise<void> => {
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page: Page<RunLogEntry> = await call.client.runs.log(id, {
+        ...{ limit: MAX_LOG_PAGE, ...(attempt === null ? {} : { attempt }) },
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      await print(page.items)
+      cursor = page.next_cursor
+    }
+  }
+  if (!follow) return printStored()
+  const abort = new AbortController()
+  let lastRead = Promise.resolve()
+  const then = (next: () => Promise<void>): void => {
+    lastRead = lastRead.then(next)
+    lastRead.catch((error: unknown) => abort.abort(error))
+  }
+  const readAll = async (): Promise<void> => {
+    const { status } = await call.client.runs.get(id)
+    await printStored()
+    if (isTerminal(status)) abort.abort()
+  }
+  const filter = { run_id: id, kinds: ['run.changed', 'run.output'] as const }
+  for await (const event of call.client.events(filter, { signal: abort.signal, onOpen: () => then(readAll) })) {
+    const entries = event.kind === 'run.output' ? entriesOfEvent(event) : null
+    then(entries === null ? readAll : () => print(entries))
+  }
+  await lastRead
+}
+
+const MAX_LOG_PAGE = 1_000
+
+/** Two runs side by side, then the lines of their outputs that differ. */
+export function comparisonText(call: CliCall, { a, b, changes, output }: RunComparison): string {
+  const { style } = call
+  const span = (ms: number | null): string => (ms === null ? '-' : durationText(ms))
+  const rows = [
+    ['status', paintState(style, a.status), paintState(style, b.status), ''],
+    ['duration', span(a.duration_ms), span(b.duration_ms), signed(changes.duration_ms, (ms) => durationText(ms))],
+    ['input tokens', valueText(a.usage?.input_tokens), valueText(b.usage?.input_tokens), signed(changes.input_tokens)],
+    [
+      'output tokens',
+      valueText(a.usage?.output_tokens),
+      valueText(b.usage?.output_tokens),
+      signed(changes.output_tokens),
+    ],
+    ['cost', valueText(a.usage?.cost), valueText(b.usage?.cost), signed(changes.cost)],
+  ] as const
+  const table = [
+    { title: '', value: ([name]: (typeof rows)[number]) => name },
+    { title: a.id, value: ([, value]: (typeof rows)[number]) => value },
+    { title: b.id, value: ([, , value]: (typeof rows)[number]) => value },
+    { title: 'CHANGE', value: ([, , , value]: (typeof rows)[number]) => value },
+  ]
+  const lines = output.map(({ change, text: line }) => {
+    const text = oneLine(line)
+    if (change === 'same') return style.dim(`  ${text}`)
+    return change === 'added' ? style.green(`+ ${text}`) : style.red(`- ${text}`)
+  })
+  return `${renderTable(table, rows, call)}${lines.length === 0 ? '' : `\n${lines.join('\n')}\n`}`
+}
+
+const signed = (value: number | null, text: (value: number) => string = String): string =>
+  value === null ? '-' : value < 0 ? `-${text(-value)}` : `+${text(value)}`
 
 /** Follows the changes of all runs. */
 export async function followRuns(call: CliCall, filter: EventsFilter, maxCount: number): Promise<void> {
@@ -131,6 +228,12 @@ export function runFacts({ now, style }: CliCall, run: RunDetail): Facts {
     ['created', cliTimeText(run.created_at, now)],
     ['duration', run.duration_ms === null ? null : durationText(run.duration_ms)],
     ['retry of', run.retry_of],
+    [
+      'edited',
+      run.edits === null
+        ? null
+        : `${run.edits.parts.join(', ')}${run.edits.model === null ? '' : `; model ${oneLine(run.edits.model)}`}`,
+    ],
     [
       'error',
       run.error_code === null

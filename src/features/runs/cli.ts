@@ -1,17 +1,34 @@
 import type { Command } from 'commander'
 import type { LineageNode, LineageView } from '../access/restrictions-schema.ts'
-import { runFilter } from './schema.ts'
+import { retryInput, type RetryInput, type RunDetail, runFilter } from './schema.ts'
 import { paintState } from '../../cli/output/style.ts'
 import { oneLine } from '../../cli/output/text.ts'
-import { valuesOf, withFields } from '../../cli/remote/fields.ts'
-import { filtersOf, only } from '../../cli/remote/schema-options.ts'
-import { printJson, showResult, withPage, type PageOptions } from '../../cli/remote/show.ts'
+import { number, valuesOf, withFields } from '../../cli/remote/fields.ts'
+import { filtersOf, only, optionsOf } from '../../cli/remote/schema-options.ts'
+import {
+  printJson,
+  showResult,
+  type WaitOptions,
+  waitOptionsOf,
+  withPage,
+  withWait,
+  type PageOptions,
+} from '../../cli/remote/show.ts'
 import { commandOf, remote, type CliContext, type CliCall } from '../../cli/remote/call.ts'
 import { addAction, addGet, addList } from '../../cli/resource.ts'
 import { EXIT } from '../../cli/terminal.ts'
 import { countOf, withCount, type CountOptions } from '../../cli/remote/show.ts'
 import { showExplained, whyFacts, whySentence } from '../explain/cli-show.ts'
-import { WAIT_DESCRIPTION, followRun, followRuns, NO_RUNS, runColumns, runFacts } from './cli-show.ts'
+import {
+  comparisonText,
+  WAIT_DESCRIPTION,
+  followRun,
+  followRuns,
+  NO_RUNS,
+  printLog,
+  runColumns,
+  runFacts,
+} from './cli-show.ts'
 import { addScheduleOfRun } from '../schedules/cli-draft.ts'
 
 const FILTER = filtersOf(runFilter)
@@ -20,7 +37,9 @@ const WATCH_FILTER = only(FILTER, 'schedule_id', 'agent_id', 'session', 'agent_e
 /** `escapement runs …`: past, active and queued runs. */
 export function addRuns(group: Command, cli: CliContext): void {
   addReadCommands(group, cli)
+  addLogs(group, cli)
   addLineage(group, cli)
+  addCompare(group, cli)
   addActionCommands(group, cli)
   addScheduleOfRun(group, cli)
   const watch = withCount(
@@ -42,9 +61,10 @@ function addReadCommands(group: Command, cli: CliContext): void {
     none: NO_RUNS,
     read: (call, query) => call.client.runs.list(query),
   })
-  addGet(cli, commandOf(group, 'get <id>', 'show a run with its attempts and timeline'), {
+  const get = withWait(commandOf(group, 'get <id>', 'show a run with its attempts and timeline'), 'its end')
+  addGet<RunDetail, WaitOptions>(cli, get, {
     facts: runFacts,
-    read: (call, [id = '']) => call.client.runs.get(id),
+    read: (call, [id = ''], options) => call.client.runs.get(id, waitOptionsOf(options)),
   })
   remote(cli, commandOf(group, 'explain <id>', 'explain the state of a run'), {
     work: async (call, [id = '']) => {
@@ -56,6 +76,24 @@ function addReadCommands(group: Command, cli: CliContext): void {
         ...(why.held_decision === null ? [] : [['held because', whySentence(why.held_decision)] as const]),
         ['created because', whySentence(why.decision)],
       ])
+    },
+  })
+}
+
+interface LogsOptions {
+  readonly follow?: boolean
+  readonly attempt?: string
+}
+
+function addLogs(group: Command, cli: CliContext): void {
+  const logs = commandOf(group, 'logs <id>', 'print the words and log lines of a run')
+    .option('-f, --follow', 'continue until the run ends')
+    .option('--attempt <n>', 'print only this attempt')
+  remote<LogsOptions>(cli, logs, {
+    work: async (call, [id = ''], { follow, attempt }) => {
+      const only = attempt === undefined ? null : (number(attempt, { option: '--attempt', now: call.now }) as number)
+      await printLog(call, id, { attempt: only, follow: follow === true })
+      return EXIT.ok
     },
   })
 }
@@ -80,19 +118,33 @@ interface RetryOptions {
   readonly wait?: boolean
 }
 
+const EDITS = optionsOf(retryInput, { force: null })
+
 function addActionCommands(group: Command, cli: CliContext): void {
   addAction(cli, commandOf(group, 'cancel <id>', 'cancel a run'), {
     call: (call, [id = '']) => call.client.runs.cancel(id),
     resultText: ({ status }, id) => `${id} is ${status}.`,
   })
-  const retry = commandOf(group, 'retry <id>', 'retry a run that has ended')
+  const retry = withFields(commandOf(group, 'retry <id>', 'retry a run that has ended, as it was or edited'), EDITS)
     .option('--force', 'retry even if it succeeded')
     .option('--wait', WAIT_DESCRIPTION)
   remote<RetryOptions>(cli, retry, {
-    work: async (call, [id = ''], { force, wait }) => {
-      const run = await call.client.runs.retry(id, force === true ? { force } : {})
-      if (wait === true) return followRun(call, run.id)
+    work: async (call, [id = ''], options) => {
+      const edits: RetryInput = valuesOf(EDITS, options, call.now)
+      const run = await call.client.runs.retry(id, { ...edits, ...(options.force === true ? { force: true } : {}) })
+      if (options.wait === true) return followRun(call, run.id)
       await showResult(call, run, `Created ${run.id}, a retry of ${id}. It is ${run.status}.`)
+      return EXIT.ok
+    },
+  })
+}
+
+function addCompare(group: Command, cli: CliContext): void {
+  const compare = commandOf(group, 'compare <id> <other>', 'compare two runs: output, tokens, cost and duration')
+  remote(cli, compare, {
+    work: async (call, [a = '', b = '']) => {
+      const comparison = await call.client.runs.compare({ id: a, other: b })
+      await (call.json ? printJson(call, comparison) : call.print(comparisonText(call, comparison)))
       return EXIT.ok
     },
   })

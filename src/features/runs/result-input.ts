@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../domain/run/error-codes.ts'
 import { isErrorCode, readRuntimeReport, type RuntimeReport } from '../../domain/run/reports.ts'
 import type { ResultStatus } from '../../domain/run/outcome.ts'
 import { toMicros } from '../../domain/budget/budget.ts'
+import type { Usage } from '../../executors/executor.ts'
 import { readShape } from '../../api/read-input.ts'
 import { invalid } from '../../api/refusals.ts'
 import { resultInput, type ResultInput, type UsageView } from './schema.ts'
@@ -21,7 +22,7 @@ export interface AttemptResult {
   /** Ids and codes of the runtime itself; null: it gave none. */
   readonly reported: RuntimeReport | null
   /** In the stored form, with the names every executor uses. */
-  readonly usage: StoredUsage | null
+  readonly usage: Usage | null
   readonly retryable: boolean | null
   /** How long the provider asked the agent to wait; null: it did not ask. */
   readonly retryAfterMs: number | null
@@ -29,20 +30,17 @@ export interface AttemptResult {
   readonly nextCheck?: unknown
 }
 
-interface StoredUsage {
-  readonly inputTokens?: number
-  readonly outputTokens?: number
-  readonly contextWindow?: number
-  readonly costMicros?: number
-}
-
-function storedUsage(usage: UsageView): StoredUsage {
+function storedUsage(usage: UsageView): Usage {
   const { input_tokens: inputTokens, output_tokens: outputTokens, context_window: contextWindow, cost } = usage
+  const { cached_input_tokens: cachedInputTokens, reasoning_tokens: reasoningTokens, prices_as_of: pricesAsOf } = usage
   return {
     ...(inputTokens === undefined ? {} : { inputTokens }),
     ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(cost === undefined ? {} : { costMicros: toMicros(cost) }),
+    ...(pricesAsOf === undefined ? {} : { pricesAsOf }),
   }
 }
 

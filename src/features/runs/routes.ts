@@ -1,11 +1,15 @@
 import { z } from 'zod'
 import { id, pageFilter } from '../../api/common.ts'
+import { waitQuery } from '../../api/fields.ts'
+import type { OperationSpec } from '../../api/operation.ts'
 import { isPermitted } from '../../domain/access/access.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
 import { readLineage } from '../access/lineage.ts'
 import { lineage } from '../access/restrictions-schema.ts'
 import { explainCallerOf } from '../explain/routes.ts'
 import { explainRun } from '../explain/run.ts'
 import { runExplanation } from '../explain/schema.ts'
+import { findRunLog } from './log.ts'
 import {
   callbackAnswer,
   resultInput,
@@ -14,14 +18,18 @@ import {
   run,
   runDetail,
   type RunDetail,
+  runComparison,
   runFilter,
+  runLogFilter,
+  runLogPage,
   runPage,
   type RunView,
 } from './schema.ts'
-import { cancelRunById, findRuns, getRun, getRunDetail, retryRun, settleByToken } from './service.ts'
+import { compareRuns, retryRun } from './retry.ts'
+import { cancelRunById, findRuns, getRun, getRunDetail, settleByToken } from './service.ts'
 import { draftSchedule, proposeSchedule } from '../schedules/draft.ts'
 import { draftInput, scheduleDraft, scheduleProposal } from '../schedules/views-schema.ts'
-import { type CallIdentity, operation } from '../../operations/handler.ts'
+import { type Call, type CallIdentity, operation, readAfterEnd } from '../../operations/handler.ts'
 import { requirePermission } from '../../operations/perform.ts'
 
 /** Operations on callbacks: results that are reported later. */
@@ -55,8 +63,9 @@ const retryOperation = {
   tag: 'runs',
   permission: ['runs:write', 'schedules:run'],
   description:
-    'Creates a new run with the same payload. A run that succeeded needs `force`. The run of a schedule needs ' +
-    'schedules:run, any other run needs runs:write. A repeated request with the same idempotency key returns the ' +
+    'Creates a new run with the same payload, or with another payload, prompt or model; `edits` of the new run shows ' +
+    'what was changed. A run that succeeded needs `force`. The run of a schedule needs schedules:run, and ' +
+    'schedules:write for changes; any other run needs runs:write. A repeated request with the same idempotency key returns the ' +
     'same run in its current state.',
   creates: true,
   newWork: true,
@@ -65,15 +74,18 @@ const retryOperation = {
   body: retryInput,
   answers: { 202: run },
   refusals: ['NOT_FOUND', 'NOT_RETRYABLE', 'CONCURRENCY_LIMIT', 'RUNS_PER_DAY'],
-  examples: { body: { force: true } },
+  examples: { body: { force: true, prompt: 'Sum up the inbox in one line' } },
 } as const
 
 /** The run of a schedule needs another permission, and only its row shows whether it is one. */
-async function retry(call: CallIdentity, id: string, { force }: RetryInput): Promise<RunView> {
+async function retry(call: CallIdentity, id: string, input: RetryInput): Promise<RunView> {
   const { ports, caller } = call
   const run = await getRun(ports, caller.orgId, id)
   requirePermission(call, run.schedule_id === null ? 'runs:write' : 'schedules:run')
-  return getRun(ports, caller.orgId, await retryRun(ports, caller, { id, force: force ?? false }))
+  const { force = false, ...edits } = input
+  // What a schedule asks for may be changed by those who may change the schedule.
+  if (run.schedule_id !== null && Object.keys(edits).length > 0) requirePermission(call, 'schedules:write')
+  return getRun(ports, caller.orgId, await retryRun(ports, caller, { ...edits, id, force }))
 }
 
 /** Requires runs:read, except for the runs of schedules, which need only schedules:read. */
@@ -87,10 +99,21 @@ async function requireReader(call: CallIdentity, id: string): Promise<void> {
 export const canReadAllRuns = ({ principal }: Pick<CallIdentity, 'principal'>): boolean =>
   isPermitted(principal, 'runs:read')
 
-async function get(call: CallIdentity, id: string): Promise<RunDetail> {
-  await requireReader(call, id)
-  return getRunDetail(call.ports, { orgId: call.caller.orgId, id }, call.ctx.live)
+/** A request for a run. Declared, because inferring it from the table would be circular. */
+interface GetCall extends CallIdentity, Pick<Call<OperationSpec>, 'signal'> {
+  readonly query: { readonly wait?: number | undefined }
 }
+
+async function get(call: GetCall, id: string): Promise<RunDetail> {
+  await requireReader(call, id)
+  return readAfterEnd(call, id, {
+    seconds: call.query.wait,
+    read: () => getRunDetail(call.ports, { orgId: call.caller.orgId, id }, call.ctx.live),
+    hasEnded: ({ status }) => isTerminal(status),
+  })
+}
+
+const WAIT_NOTE = 'With `wait`, the response is sent when the run has ended, at the latest after that time. '
 
 /** Operations on runs. */
 export const runOperations = {
@@ -109,8 +132,10 @@ export const runOperations = {
     ...{ ...readOperation, path: '/api/v1/runs/:id' },
     restrictedAccess: 'run',
     summary: 'Get a run with its attempts, deliveries, history and reason',
-    description: READ_PERMISSION_NOTE,
+    description: WAIT_NOTE + READ_PERMISSION_NOTE,
     params: runIdParams,
+    query: waitQuery,
+    optionalQuery: true,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
   }).by((call) => get(call, call.params.id)),
@@ -144,6 +169,36 @@ export const runOperations = {
     await requireReader(call, call.params.id)
     const query = { ...call.caller, id: call.params.id, onlyOfSchedules: !canReadAllRuns(call) }
     return readLineage(call.ports, query, call.query)
+  }),
+  'runs.log': operation({
+    ...{ ...readOperation, path: '/api/v1/runs/:id/log' },
+    restrictedAccess: 'run',
+    summary: 'List what a run printed: streamed words, log lines and steps',
+    description:
+      'Oldest first, attempt by attempt; at most 1 MiB is kept per attempt, as long as the run. A page ends early at ' +
+      '1 MiB. While the run is active, `GET /api/v1/events?run_id=…&kinds=run.output` streams the same entries: those ' +
+      'whose id is in the log already are repeated. ' +
+      READ_PERMISSION_NOTE,
+    params: runIdParams,
+    query: runLogFilter,
+    answers: { 200: runLogPage },
+    refusals: ['NOT_FOUND'],
+  }).by(async (call) => {
+    await requireReader(call, call.params.id)
+    return findRunLog(call.ports, { orgId: call.caller.orgId, id: call.params.id }, call.query)
+  }),
+  'runs.compare': operation({
+    ...{ ...readOperation, path: '/api/v1/runs/:id/compare/:other' },
+    restrictedAccess: 'run',
+    summary: 'Compare two runs: output, payload, tokens, cost and duration',
+    description: `\`a\` is the first run, \`b\` the other. ${READ_PERMISSION_NOTE}`,
+    params: z.strictObject({ id, other: id }),
+    answers: { 200: runComparison },
+    refusals: ['NOT_FOUND'],
+  }).by(async (call) => {
+    const { id: first, other } = call.params
+    for (const run of [first, other]) await requireReader(call, run)
+    return compareRuns(call.ports, call.caller, { a: first, b: other })
   }),
   'runs.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/cancel', tag: 'runs', permission: 'runs:write' },
@@ -198,6 +253,8 @@ export const runOperations = {
     summary: 'Get a run of a schedule',
     description: READ_PERMISSION_NOTE,
     params: scheduleRunParams,
+    query: waitQuery,
+    optionalQuery: true,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
   }).by((call) => get(call, call.params.runId)),

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { ERROR_CODES, type ErrorCode } from '../../domain/run/error-codes.ts'
+import { LOG_LEVELS } from '../../domain/run/log-entry.ts'
 import { RESULT_STATUSES } from '../../domain/run/outcome.ts'
 import { MAX_AGENT_ERROR_CODE_LENGTH } from '../../domain/run/reports.ts'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
-import { TRIGGERS } from '../../domain/run/run.ts'
+import { EDITED_PARTS, TRIGGERS } from '../../domain/run/run.ts'
 import {
   anyJson,
   heldDecision,
@@ -21,13 +22,22 @@ import { probeAnswer } from '../probes/schema.ts'
 
 export const errorCode = z.enum(Object.keys(ERROR_CODES) as readonly ErrorCode[])
 
+const MAX_PRICE_DATE_LENGTH = 30
+
 export const usage = named(
   'Usage',
   z.strictObject({
     input_tokens: z.number().min(0).optional(),
     output_tokens: z.number().min(0).optional(),
+    cached_input_tokens: z.number().min(0).optional().describe('The part of `input_tokens` read from a cache.'),
+    reasoning_tokens: z.number().min(0).optional().describe('The part of `output_tokens` used for reasoning.'),
     context_window: z.number().min(0).optional(),
     cost: z.number().min(0).optional(),
+    prices_as_of: z
+      .string()
+      .max(MAX_PRICE_DATE_LENGTH)
+      .optional()
+      .describe('The date of the list prices that the cost was computed with; missing: no list prices were used.'),
   }),
   'Tokens and cost of a run, as its executor reported them.',
 )
@@ -130,6 +140,10 @@ export const runDetail = named(
     deliveries: z.array(delivery).describe('Deliveries of its result.'),
     timeline: z.array(timelineEntry),
     why,
+    edits: z
+      .strictObject({ parts: z.array(z.enum(EDITED_PARTS)), model: z.string().nullable() })
+      .nullable()
+      .describe('What this retry changed. Null: nothing, or it is not a retry.'),
     probe: probeAnswer.nullable().describe('Result of the probe before the agent was woken. Null: no probe.'),
     trace_id: z.string().nullable().describe('Trace id. Null: tracing was off.'),
   }),
@@ -137,10 +151,69 @@ export const runDetail = named(
 )
 export type RunDetail = Shape<typeof runDetail>
 
+const logEntry = named(
+  'RunLogEntry',
+  z.strictObject({
+    id: z.string().describe('Unique within the run, as in `ids` of the event `run.output`.'),
+    attempt: z.int(),
+    at: isoTime,
+    kind: z.enum(['output', 'log', 'step']).describe('Words of the output, a log line, or any other JSON.'),
+    text: z.string().nullable().describe('The words, or the message of the log line.'),
+    level: z.enum(LOG_LEVELS).nullable(),
+    source: z.string().nullable().describe('Where a log line comes from, such as `stderr`.'),
+    data: anyJson.describe('The fields of a log line, or the step.'),
+  }),
+  'What an attempt printed while it was running.',
+)
+export type RunLogEntry = Shape<typeof logEntry>
+
+export const runLogPage = pageOf('RunLogPage', logEntry)
+
+export const runLogFilter = z.strictObject({
+  attempt: z.int().min(1).optional().describe('Only this attempt.'),
+  limit: z.int().min(1).max(1_000).optional().describe('Page size, 200 by default.'),
+  cursor: paging.cursor,
+})
+export type RunLogFilter = Shape<typeof runLogFilter>
+
+const diffLine = z.strictObject({
+  change: z.enum(['same', 'removed', 'added']).describe('`removed`: only in `a`; `added`: only in `b`.'),
+  text: z.string(),
+})
+export type DiffLine = Shape<typeof diffLine>
+
+const difference = z.number().nullable().describe('The value of `b` minus that of `a`. Null: one of them is unknown.')
+
+export const runComparison = named(
+  'RunComparison',
+  z.strictObject({
+    a: run,
+    b: run,
+    changes: z.strictObject({
+      duration_ms: difference,
+      input_tokens: difference,
+      output_tokens: difference,
+      cost: difference,
+      attempts: difference,
+    }),
+    payload: z.array(diffLine).describe('The payloads by line; JSON is indented.'),
+    output: z.array(diffLine).describe('The outputs by line; JSON is indented.'),
+  }),
+  'Two runs side by side.',
+)
+export type RunComparison = Shape<typeof runComparison>
+
 export const retryInput = named(
   'RetryInput',
-  z.strictObject({ force: z.boolean().optional().describe('Also retry a run that succeeded.') }),
-  'How to retry a run.',
+  z.strictObject({
+    force: z.boolean().optional().describe('Also retry a run that succeeded.'),
+    payload: storableJson.optional().describe('Another payload.'),
+    prompt: text(1, 100_000)
+      .optional()
+      .describe('Another prompt: the text of a message, or the prompt of a schedule. Not together with `payload`.'),
+    model: text(1, 200).optional().describe("Another model than the agent's, for agents of kind `chat`."),
+  }),
+  'How to retry a run, and what to change.',
 )
 export type RetryInput = Shape<typeof retryInput>
 

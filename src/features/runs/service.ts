@@ -1,46 +1,40 @@
 import type { Page } from '../../api/page.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
 import { hideAttemptKeys } from '../../domain/access/restrictions.ts'
-import { inlineKindOf } from '../../domain/agent.ts'
-import { agentId, type OrgId, runId, type RunId, scheduleId, sessionKey } from '../../domain/ids.ts'
+import { agentId, type OrgId, runId, scheduleId, sessionKey } from '../../domain/ids.ts'
 import { collectFlaws, textField, unknownFields } from '../../domain/input-fields.ts'
 import { flawed, parsed, type Parsed, parseWord } from '../../domain/input.ts'
 import { type Instant, parseTimeOrMs } from '../../domain/instant.ts'
 import { addAll } from '../../domain/long-lists.ts'
 import { because, toWhy } from '../../domain/reasons.ts'
-import { decideManualRetry } from '../../domain/run/cancellation.ts'
 import { outcomeOfResult } from '../../domain/run/outcome.ts'
 import { decideCallback } from '../../domain/run/reports.ts'
 import type { RunState } from '../../domain/run/run-machine.ts'
 import { parseRunStates } from '../../domain/run/run-words.ts'
 import { TRIGGERS } from '../../domain/run/run.ts'
-import { decideRunNow } from '../../domain/schedule/run-now.ts'
 import type { Command } from '../../engine/commands-port.ts'
 import { cancelRun } from '../../engine/commands/cancel.ts'
-import { type RunNowResult, runNow, scheduleTerms } from '../../engine/commands/fire.ts'
-import { agentInState, createRun, retryPolicyFor } from '../../engine/commands/runs.ts'
+import { type RunNowResult, runNow } from '../../engine/commands/fire.ts'
+import { agentInState } from '../../engine/commands/runs.ts'
 import { endAttempt, applyReport, timeoutMessage } from '../../engine/commands/settle.ts'
 import { bindToKey } from '../../engine/idempotency.ts'
 import type { LiveRuns } from '../../engine/live-port.ts'
-import { historyOf } from '../../engine/org-state/history.ts'
-import type { OrgState } from '../../engine/org-state/org-state.ts'
 import type { Ports } from '../../engine/ports.ts'
-import { ensureSession, ensureTaskAgent } from '../../engine/transaction/transaction.ts'
+import { ensureSession } from '../../engine/transaction/transaction.ts'
 import type { Caller } from '../access/caller.ts'
 import { hashSecret } from '../access/key-text.ts'
 import { provenanceOf, ownRuns, restrictCommand, refuseCommandExecutor } from '../access/restrictions.ts'
 import { acted, actorOf } from '../audit/entry.ts'
-import { closedDayError, refuseOverDailyLimit } from '../budgets/limits.ts'
+import { closedDayError } from '../budgets/limits.ts'
 import { deliveriesOfRun } from '../deliveries/service.ts'
 import { probeAnswerOfRun } from '../probes/view.ts'
-import { type CallbackRow, loadAttempts, loadCallback } from './attempts-store.ts'
+import { type CallbackRow, loadAttempts, loadCallback, loadRunEdit } from './attempts-store.ts'
 import { listRunPage, loadRun, type RunQuery } from './read-store.ts'
 import type { RunRecord } from './record-store.ts'
 import { readResult } from './result-input.ts'
 import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './schema.ts'
-import type { RunRow } from './store.ts'
 import { cutOutput, cutText, viewRun, viewRunDetail } from './view.ts'
-import { checkRetry, checkRunNow, refusePendingApproval, manualRunAction } from '../schedules/restrictions.ts'
+import { checkRunNow, refusePendingApproval, manualRunAction } from '../schedules/restrictions.ts'
 import type { RunNowAnswer } from '../schedules/schema.ts'
 import { loadSchedules } from '../schedules/store.ts'
 import { maskOfRun } from '../secrets/use.ts'
@@ -49,7 +43,7 @@ import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../../platfo
 type RunReadPorts = Pick<Ports, 'database'>
 
 /** The refusal for a run that does not exist in the org. */
-const runNotFound = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no run ${id}`)
+export const runNotFound = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no run ${id}`)
 
 /** Reads a run from the database. */
 export async function readRun({ database }: RunReadPorts, orgId: OrgId, id: string): Promise<RunRecord> {
@@ -79,7 +73,9 @@ export async function getRunDetail(ports: RunReadPorts, request: RunRef, live?: 
   const deliveries = run.delivery === null ? [] : await deliveriesOfRun(ports.database, request.orgId, run.id)
   const wait = live?.explain(request.orgId, run.id) ?? null
   const probe = await probeAnswerOfRun(ports, run)
-  return viewRunDetail(run, { attempts, deliveries, probe }, wait === null ? null : toWhy(wait))
+  const edits =
+    run.retryOf === null ? undefined : await loadRunEdit(ports.database, { orgId: run.orgId, runId: run.id })
+  return viewRunDetail(run, { attempts, deliveries, probe, edits }, wait === null ? null : toWhy(wait))
 }
 
 /** The org of the runs and the rights of the caller. */
@@ -175,96 +171,6 @@ export async function cancelRunById(ports: Ports, caller: Caller, id: string): P
   const existing = await loadRun(ports.database, { orgId, id: runId(id) })
   if (existing === undefined) throw runNotFound(id)
   throw new Refusal('ALREADY_ENDED', `Run ${id} has already ended: ${existing.state}`, { runId: id })
-}
-
-/** Creates a new run with the payload of an ended one. */
-export async function retryRun(
-  ports: Ports,
-  caller: Caller,
-  request: { readonly id: string; readonly force: boolean },
-): Promise<RunId> {
-  const { orgId } = caller
-  const record = await loadRun(ports.database, { orgId, id: runId(request.id) })
-  if (record === undefined) throw runNotFound(request.id)
-  const decision = decideManualRetry(record.state, request.force)
-  if (decision.kind === 'not_ended')
-    throw new Refusal('NOT_RETRYABLE', `Run ${request.id} is ${decision.state}; only an ended run can be retried`)
-  if (decision.kind === 'needs_force')
-    throw new Refusal('NOT_RETRYABLE', `Run ${request.id} succeeded; set force to retry it`)
-  const terms = { judge: checkRetry(record), acts: () => [manualRunAction(record.scheduleId)] }
-  return ports.commands.execute(bindToKey(restrictCommand(retryCommand(caller, record), caller, terms), caller))
-}
-
-function retryCommand(caller: Caller, record: RunRecord): Command<RunId> {
-  const { sessionKey, agentId } = record
-  return {
-    orgId: caller.orgId,
-    needs: {
-      agents: [agentId],
-      sessions: sessionKey === null ? [] : [sessionKey],
-      schedules: record.scheduleId === null ? [] : [record.scheduleId],
-    },
-    apply: (state) => {
-      const schedule = record.scheduleId === null ? undefined : state.schedules.get(record.scheduleId)
-      if (schedule !== undefined) refusePendingApproval(schedule)
-      refuseOverDailyLimit(state)
-      const slot = slotFor(state, record)
-      if (inlineKindOf(agentId) === null) ensureTaskAgent({ state }, agentId)
-      if (sessionKey !== null) ensureSession({ state }, sessionKey)
-      const agent = agentInState(state, agentId)
-      refuseCommandExecutor(caller, agent.executorKind)
-      const id = state.randomSource.newRunId(record.trigger === 'task' ? 'task' : 'run', state.now)
-      const trigger = record.trigger === 'retry' ? 'message' : record.trigger
-      createRun(state, {
-        id,
-        jobRunId: id,
-        agentId,
-        executorKey: agent.executorKey,
-        trigger: 'retry',
-        lane: record.lane,
-        priority: record.priority,
-        payload: record.payload,
-        sessionKey,
-        generation: sessionKey === null ? 0 : (state.sessions.get(sessionKey)?.generation ?? 0),
-        scheduleId: record.scheduleId,
-        slot,
-        retryOf: record.id,
-        ...retryOwnership(caller, record),
-        delivery: record.delivery,
-        trace: caller.trace ?? null,
-        timeoutSeconds: agent.timeoutSeconds,
-        retryPolicy: retryPolicyFor(state, [agent], { trigger, executorKind: agent.executorKind }),
-        // The retry of a schedule's run uses the current settings of the schedule.
-        ...(schedule === undefined ? {} : scheduleTerms(state, schedule)),
-        state: 'queued',
-        decision: because('retried', 'request', { of: record.id }),
-      })
-      if (schedule !== undefined) {
-        schedule.previousRunId = id
-        schedule.lastRunAt = state.now
-        state.changes.schedules.add(schedule)
-      }
-      const action = { verb: 'retry', before: { status: record.state }, after: { run_id: id } } as const
-      state.changes.audits.push(acted(actorOf(caller), { kind: 'run', id: record.id }, action))
-      return id
-    },
-  }
-}
-
-/** The owner of a retried run: the owner of the original, else the caller if its key is restricted. */
-function retryOwnership({ restricted }: Caller, { owner, lineage }: RunRecord): Partial<RunRow> {
-  if (restricted === undefined) return { owner, lineage }
-  return { ...provenanceOf(restricted), owner: owner ?? restricted.owner }
-}
-
-/** Decides the slot of a retried run: of the schedule's policies, only concurrency applies. */
-function slotFor(state: OrgState, record: RunRecord): 'held' | 'parked' | null {
-  const schedule = record.scheduleId === null ? undefined : state.schedules.get(record.scheduleId)
-  if (schedule === undefined) return null
-  const { rules, nextRunAt } = schedule
-  const decision = decideRunNow({ rules, nextRunAt, history: historyOf(state, schedule) }, 'force', state.now)
-  if (decision.kind === 'run') return decision.slot
-  throw new Refusal('CONCURRENCY_LIMIT', `Schedule ${schedule.id} is full and its policy is SKIP`)
 }
 
 /** Runs a schedule now, independent of its timing. */

@@ -6,7 +6,7 @@ import { shownSessionOf } from '../../domain/session/session.ts'
 import { traceIdOf } from '../../domain/trace-context.ts'
 import type { DeliveryView } from '../deliveries/schema.ts'
 import type { ProbeAnswerView } from '../probes/schema.ts'
-import type { AttemptRow } from './attempts-store.ts'
+import type { AttemptRow, RunEditRow } from './attempts-store.ts'
 import type { RunRecord } from './record-store.ts'
 import type { AttemptView, RunDetail, RunView, TimelineEntry, UsageView } from './schema.ts'
 import { formatInstantOrNull, omittedPayloadFields } from '../schedules/view.ts'
@@ -114,8 +114,11 @@ export function viewUsage(usage: unknown): UsageView | null {
   const found = {
     input_tokens: number(usage['inputTokens']),
     output_tokens: number(usage['outputTokens']),
+    cached_input_tokens: number(usage['cachedInputTokens']),
+    reasoning_tokens: number(usage['reasoningTokens']),
     context_window: number(usage['contextWindow']),
     cost: micros === undefined ? undefined : micros / 1_000_000,
+    prices_as_of: typeof usage['pricesAsOf'] === 'string' ? usage['pricesAsOf'] : undefined,
   }
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
@@ -126,6 +129,8 @@ interface RunDetailRows {
   readonly deliveries: readonly DeliveryView[]
   /** Omitted: it had no probe. */
   readonly probe?: ProbeAnswerView | null
+  /** Omitted: it is no edited retry. */
+  readonly edits?: Pick<RunEditRow, 'parts' | 'model'> | undefined
 }
 
 /** The API view of a run with its attempts, timeline and reason. `why` is the reason computed now, if any. */
@@ -140,6 +145,7 @@ export function viewRunDetail(run: RunRecord, rows: RunDetailRows, why: Why | nu
     deliveries,
     timeline,
     why: why ?? run.why ?? run.decision,
+    edits: rows.edits === undefined ? null : { parts: rows.edits.parts, model: rows.edits.model },
     probe: rows.probe ?? null,
     trace_id,
   }

@@ -159,6 +159,20 @@ export async function loadSchedules(
   return schedules.read(rows).map(toScheduleRow)
 }
 
+const scheduleIds = columns({ id: column.text<ScheduleId>() })
+
+/** The ids of the schedules that start an agent, by name. */
+export async function listScheduleIdsOfAgent(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly agentId: AgentId; readonly limit: number },
+): Promise<readonly ScheduleId[]> {
+  const rows = await connection.query(
+    `select ${scheduleIds.list} from schedule where org_id = $1 and agent_id = $2 order by lower(name), id limit $3`,
+    [wanted.orgId, wanted.agentId, wanted.limit],
+  )
+  return scheduleIds.read(rows).map(({ id }) => id)
+}
+
 const KEY = schedules.pick('orgId', 'id')
 
 const SAVE_SQL = `update schedule s set ${ENGINE_COLUMNS.assignedFrom('n')}

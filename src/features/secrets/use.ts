@@ -1,4 +1,5 @@
 import { Refusal } from '../../api/refusals.ts'
+import { parseCommandOptions, serviceOf } from '../../executors/command/options.ts'
 import { parseHttpOptions, sampleUrl } from '../../executors/http/options.ts'
 import type { OrgId } from '../../domain/ids.ts'
 import type { Flaw } from '../../domain/input.ts'
@@ -93,6 +94,10 @@ export function urlOfExecutor(executor: AgentExecutor): string | null {
   if (executor.kind === 'http') {
     const options = parseHttpOptions('executor', executor)
     return options.ok ? sampleUrl(options.value) : null
+  }
+  if (executor.kind === 'command') {
+    const options = parseCommandOptions('executor', executor)
+    return options.ok ? serviceOf(options.value) : null
   }
   const { base_url: baseUrl } = executor as { readonly base_url?: unknown }
   return typeof baseUrl === 'string' && URL.canParse(baseUrl) ? baseUrl : null

@@ -1,14 +1,14 @@
 import type { SimulatedDepth } from './result-schema.ts'
 import { fromMicros } from '../../domain/budget/budget.ts'
 import type { RunId, ScheduleId } from '../../domain/ids.ts'
-import { formatInstant, type Instant, instant } from '../../domain/instant.ts'
+import { formatInstant, type Instant, instant, SECOND_MS } from '../../domain/instant.ts'
 import { isInFlight } from '../../domain/run/run.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
 import type { RunRow } from '../runs/store.ts'
 import type { Changes, EndedAttempt, RangeDecision } from '../../engine/org-state/org-state.ts'
 import type { AttemptUsage } from './attempts.ts'
 import type { SimulationPlan, TimePeriod } from './task.ts'
-import { countLateness, incrementCount, emptyTally, noteLevels, type SimulationTally } from './tally.ts'
+import { countInBucket, countLateness, incrementCount, emptyTally, noteLevels, type SimulationTally } from './tally.ts'
 
 /** A listed run with its attempts and usage. */
 export interface RecordedRun {
@@ -34,6 +34,7 @@ export interface SimulationRecord {
   readonly levels: DepthLevels
   isTruncated: boolean
   readonly maxRows: number
+  readonly window: TimePeriod
   readonly inFlight: Set<RunId>
   /** The time being recorded, and the tallies that changed at it. */
   at: Instant
@@ -50,8 +51,27 @@ export function createRecord({ task, schedules, window }: SimulationPlan): Simul
     bySchedule: new Map(schedules.map(({ id }) => [id, emptyTally()])),
     levels: createDepthLevels(window),
     maxRows: task.max_rows ?? DEFAULT_MAX_ROWS,
+    window,
     ...{ at: window.from, touched: new Set() },
   }
+}
+
+/** How many buckets the timeline of a schedule has. */
+const BUCKETS = 120
+
+/** The length of a bucket: whole seconds, so that its times are readable. */
+export const bucketMs = ({ from, to }: TimePeriod): number =>
+  Math.max(SECOND_MS, Math.ceil((to - from) / BUCKETS / SECOND_MS) * SECOND_MS)
+
+/** The bucket of a time. Runs caught up from before the window count in the first one. */
+const bucketAt = ({ window }: Pick<SimulationRecord, 'window'>, at: Instant): number =>
+  Math.max(0, Math.floor((at - window.from) / bucketMs(window)))
+
+/** Counts a run in the timeline of its schedule. */
+export function countInTimeline(record: SimulationRecord, run: RunRow): void {
+  const own = run.scheduleId === null ? undefined : record.bySchedule.get(run.scheduleId)
+  if (own !== undefined)
+    countInBucket(own, bucketAt(record, run.nominal ?? run.createdAt), { state: run.state, count: 1 })
 }
 
 const talliesOf = (record: SimulationRecord, id: ScheduleId | null): readonly SimulationTally[] => {
@@ -84,12 +104,26 @@ function recordRange(record: SimulationRecord, range: RangeDecision, decidedAt: 
     incrementCount(tally.byStatus, 'skipped', range.count)
     incrementCount(tally.skippedBy, range.why.reason, range.count)
   }
+  countRangeInTimeline(record, range)
   if (record.ranges.length < record.maxRows) record.ranges.push({ ...range, decidedAt })
   else record.isTruncated = true
 }
 
+/** Spreads skipped occurrences of a range evenly over it, because only their number is known. */
+function countRangeInTimeline(record: SimulationRecord, { scheduleId, first, last, count }: RangeDecision): void {
+  const own = record.bySchedule.get(scheduleId)
+  if (own === undefined) return
+  const [from, to] = [bucketAt(record, first), bucketAt(record, last)]
+  for (let bucket = from; bucket <= to; bucket += 1) {
+    const share = (n: number): number => Math.round((count * n) / (to - from + 1))
+    const here = share(bucket - from + 1) - share(bucket - from)
+    if (here > 0) countInBucket(own, bucket, { state: 'skipped', count: here })
+  }
+}
+
 function recordCreated(record: SimulationRecord, run: RunRow): void {
   const isSkipped = run.state === 'skipped'
+  if (isTerminal(run.state)) countInTimeline(record, run)
   for (const tally of talliesOf(record, run.scheduleId)) {
     if (run.nominal !== null) tally.occurrences += 1
     if (isSkipped) incrementCount(tally.skippedBy, run.decision.reason)
@@ -114,6 +148,7 @@ function recordChanged(record: SimulationRecord, run: RunRow, changes: Changes):
   if (!isFlying && wasFlying) record.inFlight.delete(run.id)
   const hasEnded = isTerminal(run.state)
   if (isFlying === wasFlying && !hasEnded) return
+  if (hasEnded && !changes.created.has(run)) countInTimeline(record, run)
   for (const tally of talliesOf(record, run.scheduleId)) {
     if (isFlying !== wasFlying) tally.inFlight += isFlying ? 1 : -1
     if (hasEnded && !changes.created.has(run)) {

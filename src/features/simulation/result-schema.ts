@@ -216,6 +216,9 @@ const simulatedSchedule = named(
     fires: z.int(),
     failure_streak: z.int(),
     totals,
+    buckets: z
+      .array(z.strictObject({ at: isoTime, by_status: z.partialRecord(z.enum(RUN_STATES), z.int()) }))
+      .describe('All its runs by nominal time, also those that `rows` omits. Without empty ones.'),
     dst_notes: z.array(dstNote),
   }),
   'A simulated schedule and its state at the end.',
@@ -241,6 +244,7 @@ export const simulationFields = {
   rows: z.array(run).describe('In the order in which they were decided.'),
   ranges: z.array(range),
   truncated: z.boolean().describe('There are more rows or ranges than listed. Totals cover all of them.'),
+  bucket_seconds: z.int().describe('Length of the `buckets` of schedules.'),
   depth: z.array(depth).describe('Intervals of equal length, oldest first.'),
   totals,
   outages: z.array(outage),

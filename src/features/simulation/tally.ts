@@ -19,6 +19,8 @@ export interface SimulationTally {
   busyMs: number
   tokens: number
   costMicros: number
+  /** Runs by number of bucket and state, by their nominal time or creation. */
+  readonly buckets: Map<number, Map<RunState, number>>
   readonly lateness: Map<number, number>
   started: number
   maxLateness: number
@@ -27,12 +29,23 @@ export interface SimulationTally {
 export const emptyTally = (): SimulationTally => ({
   ...{ occurrences: 0, runs: 0, byStatus: new Map(), skippedBy: new Map(), attempts: 0, superseded: 0 },
   ...{ pending: 0, inFlight: 0, maxWaiting: 0, maxRunning: 0, busyMs: 0, tokens: 0, costMicros: 0 },
-  ...{ lateness: new Map(), started: 0, maxLateness: 0 },
+  ...{ buckets: new Map(), lateness: new Map(), started: 0, maxLateness: 0 },
 })
 
 /** Adds to the count of a key. */
 export function incrementCount<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + by)
+}
+
+/** Adds runs to a bucket of the timeline. */
+export function countInBucket(
+  { buckets }: SimulationTally,
+  bucket: number,
+  { state, count }: { readonly state: RunState; readonly count: number },
+): void {
+  const counts = buckets.get(bucket)
+  if (counts === undefined) buckets.set(bucket, new Map([[state, count]]))
+  else incrementCount(counts, state, count)
 }
 
 /** Counts the lateness of a start. From 1 s on it is rounded to three digits, to bound the distinct values. */

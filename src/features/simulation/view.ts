@@ -6,7 +6,7 @@ import type {
   SimulationView,
 } from './result-schema.ts'
 import { fromMicros } from '../../domain/budget/budget.ts'
-import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { formatInstant, type Instant, later, SECOND_MS } from '../../domain/instant.ts'
 import { firstStart } from '../../domain/run/run.ts'
 import { explainWhy, type Why } from '../../domain/reasons.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
@@ -14,7 +14,7 @@ import { dstNotes } from '../../domain/time/preview.ts'
 import { sentenceFor } from '../../domain/time/sentence.ts'
 import type { ScheduleRow } from '../schedules/store.ts'
 import { viewDstNote } from '../schedules/preview.ts'
-import { closeTimeStep, type RecordedRange, type RecordedRun } from './record.ts'
+import { bucketMs, closeTimeStep, countInTimeline, type RecordedRange, type RecordedRun } from './record.ts'
 import { incrementCount, viewTally } from './tally.ts'
 import type { SimulationState } from './world.ts'
 
@@ -31,6 +31,7 @@ export function viewSimulation(simulation: SimulationState): SimulationView {
     rows: [...record.rows.values()].map(viewSimulatedRun),
     ranges: record.ranges.map(viewSimulatedRange),
     truncated: record.isTruncated,
+    bucket_seconds: bucketMs(plan.window) / SECOND_MS,
     depth: record.levels.view(),
     totals: viewTally(record.whole),
     outages: plan.task.outages ?? [],
@@ -41,6 +42,7 @@ export function viewSimulation(simulation: SimulationState): SimulationView {
 function countPending({ memory, record, runningAttempts, now }: SimulationState): void {
   for (const run of memory.state.runs.values()) {
     incrementCount(record.whole.byStatus, run.state)
+    countInTimeline(record, run)
     const own = run.scheduleId === null ? undefined : record.bySchedule.get(run.scheduleId)
     if (own !== undefined) incrementCount(own.byStatus, run.state)
   }
@@ -65,6 +67,12 @@ function viewSimulatedSchedule({ memory, record, plan }: SimulationState, given:
     fires: row?.fires ?? tally.runs,
     failure_streak: row?.failureStreak ?? 0,
     totals: viewTally(tally),
+    buckets: [...tally.buckets]
+      .toSorted(([a], [b]) => a - b)
+      .map(([bucket, counts]) => ({
+        at: formatInstant(later(from, bucket * bucketMs(plan.window))),
+        by_status: Object.fromEntries(counts),
+      })),
     dst_notes: dstNotes(given.timing, { after: from, upTo: to }).map(viewDstNote),
   }
 }

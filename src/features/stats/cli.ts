@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
 import {
   statsFilter,
+  timelineFilter,
   type ProviderWork,
   type SeriesFilter,
   type SeriesPoint,
   type SeriesStep,
   type Spread,
   type StatsView,
+  type TimelineRow,
 } from './schema.ts'
 import type { RunState } from '../../domain/run/run-machine.ts'
 import { paintState } from '../../cli/output/style.ts'
@@ -14,9 +16,11 @@ import { durationText } from '../../cli/output/times.ts'
 import { namesOf, valuesOf, withFields } from '../../cli/remote/fields.ts'
 import { filtersOf } from '../../cli/remote/schema-options.ts'
 import { printJson, showList, showOne, type Facts } from '../../cli/remote/show.ts'
-import { remote, type CliContext, type CliCall } from '../../cli/remote/call.ts'
+import { commandOf, remote, type CliContext, type CliCall } from '../../cli/remote/call.ts'
+import { addList } from '../../cli/resource.ts'
 
 const FILTER = filtersOf(statsFilter)
+const TIMELINE_FILTER = filtersOf(timelineFilter)
 
 /** `escapement stats`: run outcomes and queues. */
 export function addStats(command: Command, cli: CliContext): void {
@@ -30,7 +34,22 @@ export function addStats(command: Command, cli: CliContext): void {
       await showOne(call, stats, () => statsFactsOf(call, stats))
     },
   })
+  addList<TimelineRow>(cli, commandOf(command, 'timeline', 'show runs and planned occurrences over time'), {
+    filter: TIMELINE_FILTER,
+    read: (call, filter) => call.client.stats.timeline(filter),
+    none: 'No runs and nothing planned in this range.',
+    columns: () => [
+      { title: 'NAME', value: ({ name, id, kind }) => name ?? id ?? kind, flexible: true },
+      { title: 'KIND', value: ({ kind }) => kind },
+      { title: 'RUNS', value: ({ by_status: counts }) => String(sum(Object.values(counts))), right: true },
+      { title: 'FAILED', value: ({ by_status: { failed = 0, timeout = 0 } }) => String(failed + timeout), right: true },
+      { title: 'PLANNED', value: ({ buckets }) => String(sum(buckets.map(({ planned }) => planned))), right: true },
+      { title: 'HELD UNTIL', value: ({ held }) => (held === null ? '-' : (held.until ?? 'resumed')) },
+    ],
+  })
 }
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
 async function showSeries(call: CliCall, filter: SeriesFilter): Promise<void> {
   const series = await call.client.stats.series(filter)

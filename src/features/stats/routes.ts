@@ -1,5 +1,6 @@
-import { seriesFilter, stats, statsFilter, statsSeries } from './schema.ts'
+import { seriesFilter, stats, statsFilter, statsSeries, timeline, timelineFilter } from './schema.ts'
 import { readSeries, readStats } from './service.ts'
+import { readTimeline } from './timeline.ts'
 import { operation } from '../../operations/handler.ts'
 
 /** Metrics for Prometheus. */
@@ -35,4 +36,14 @@ export const statsOperations = {
     query: seriesFilter,
     answers: { 200: statsSeries },
   }).by(({ ports, caller, query }) => readSeries(ports, caller, query)),
+  'stats.timeline': operation({
+    ...{ method: 'GET', path: '/api/v1/stats/timeline', tag: 'stats', permission: 'runs:read' },
+    summary: 'Get runs and planned occurrences over time, per schedule or agent',
+    description:
+      'Counts outlive their runs: they are kept by minute for 2 days, by hour for 40 days and by day for 400 days, which ' +
+      'limits the smallest bucket of older ranges. A run counts for the time it was created, as in the filter of the ' +
+      'list of runs. Buckets begin at `from`, which is rounded down to the step that is stored.',
+    query: timelineFilter,
+    answers: { 200: timeline },
+  }).by(({ ports, caller, query }) => readTimeline(ports, caller, query)),
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../../domain/schedule/lifecycle.ts'
-import { isoTime } from '../../api/common.ts'
+import { isoTime, paging, whyFields } from '../../api/common.ts'
 import { lane } from '../lanes/schema.ts'
 import { named, type Shape } from '../../api/fields.ts'
 
@@ -110,3 +110,74 @@ export const stats = named(
   'Statistics of an org over a time range, and its pending work.',
 )
 export type StatsView = Shape<typeof stats>
+
+export const TIMELINE_GROUPS = ['schedule', 'agent', 'org'] as const
+
+/** Which rows of the timeline, and in which range. */
+export const timelineFilter = z.strictObject({
+  from: z.iso.datetime({ offset: true }).optional().describe('Start of the range. Default: 24 hours before `to`.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('End of the range. Default: now. May be in the future.'),
+  step_seconds: z
+    .int()
+    .min(1)
+    .max(31_536_000)
+    .optional()
+    .describe('Length of a bucket. Default: the smallest with at most 200 buckets.'),
+  by: z
+    .enum(TIMELINE_GROUPS)
+    .optional()
+    .describe('A row for each schedule (default), each agent, or one for all runs.'),
+  schedule_id: z.string().min(1).max(512).optional().describe('Only this schedule.'),
+  agent_id: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe('Only this agent: all its runs in the first row, then its schedules.'),
+  text: z.string().min(1).max(200).optional().describe('Part of the name, in any case.'),
+  ...paging,
+})
+export type TimelineFilter = Shape<typeof timelineFilter>
+
+const timelineBucket = z.strictObject({
+  at: isoTime.describe('Start of the bucket.'),
+  by_status: z
+    .partialRecord(z.enum(RUN_STATES), z.int())
+    .describe('Runs created in the bucket, by their current status.'),
+  planned: z.int().describe('Occurrences still to come, without those that `held` stops.'),
+})
+
+const timelineRow = named(
+  'TimelineRow',
+  z.strictObject({
+    kind: z.enum(['schedule', 'agent', 'direct', 'org']).describe('`direct`: runs of an agent without a schedule.'),
+    id: z.string().nullable().describe('Of the schedule or agent.'),
+    name: z.string().nullable().describe('Null: it no longer exists.'),
+    state: z.enum(SCHEDULE_STATES).nullable().describe('Of the schedule.'),
+    by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
+    buckets: z.array(timelineBucket).describe('Without empty ones.'),
+    held: z
+      .strictObject({ until: isoTime.nullable(), ...whyFields, sentence: z.string() })
+      .nullable()
+      .describe(
+        'Why no occurrence can run before `until` (null: until someone acts): back-off or an exhausted budget.',
+      ),
+  }),
+  'A row of the timeline.',
+)
+export type TimelineRow = Shape<typeof timelineRow>
+
+export const timeline = named(
+  'Timeline',
+  z.strictObject({
+    org_id: z.string(),
+    from: isoTime,
+    to: isoTime,
+    step_seconds: z.int(),
+    total: z.int().describe('Number of rows on all pages.'),
+    items: z.array(timelineRow).describe('Most failures first, then by name.'),
+    next_cursor: z.string().nullable(),
+  }),
+  'Runs per bucket and outcome in a range, and planned occurrences.',
+)
+export type TimelineView = Shape<typeof timeline>

@@ -79,7 +79,7 @@ export async function readStats(
   { orgId }: Pick<Caller, 'orgId'>,
   filter: StatsFilter = {},
 ): Promise<StatsView> {
-  const { from, to } = parseStatsRange(filter, clock.now())
+  const { from, to } = extendToWholeSteps(parseStatsRange(filter, clock.now()), HOUR_MS)
   await updateRunCounts(database, orgId)
   const [counts, schedules, work, providers] = await Promise.all([
     loadCounts(database, { orgId, from, to }),
@@ -119,8 +119,8 @@ interface StatsRange {
   readonly to: Instant
 }
 
-/** The whole hours that the range covers. Default: the 24 hours before `to`, and `to` is now. */
-function parseStatsRange(filter: StatsFilter, now: Instant): StatsRange {
+/** Parses a range. Default: the 24 hours before `to`, and `to` is now. */
+export function parseStatsRange(filter: StatsFilter, now: Instant): StatsRange {
   const { flaws, keep } = collectFlaws()
   const to = filter.to === undefined ? now : keep(parseInstant('to', filter.to))
   const from = filter.from === undefined ? null : keep(parseInstant('from', filter.from))
@@ -133,7 +133,7 @@ function parseStatsRange(filter: StatsFilter, now: Instant): StatsRange {
         allowed: `a time before ${formatInstant(to)}`,
       },
     ])
-  return extendToWholeSteps({ from: start, to }, HOUR_MS)
+  return { from: start, to }
 }
 
 /** Extends a range to whole steps. */

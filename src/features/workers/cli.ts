@@ -11,8 +11,9 @@ import { type CliContext, remote, type CliCall, UsageError } from '../../cli/rem
 import { number } from '../../cli/remote/fields.ts'
 import { showList } from '../../cli/remote/show.ts'
 import { EXIT, type ExitCode, write } from '../../cli/terminal.ts'
-import type { WorkerHandler, WorkerLogEntry } from '../../client/worker/handler.ts'
+import type { WorkerHandler, WorkerLogEntry } from '../../client/worker/attempts.ts'
 import { startWorker } from '../../client/worker/worker.ts'
+import { createLines, logEvent } from '../../domain/run/log-entry.ts'
 import { createStopRequests } from '../../domain/session/stop.ts'
 import type { WorkerView } from './schema.ts'
 
@@ -70,7 +71,7 @@ const attemptError = (message: string, retryable = true, code = 'command_failed'
 
 function captureOutput(
   child: { readonly stdout: NodeJS.ReadableStream; readonly stderr: NodeJS.ReadableStream },
-  progress: (text: string) => void,
+  progress: (event: unknown) => void,
   overflow: () => void,
 ): { readonly output: () => string; readonly complaint: () => string; readonly isTooLarge: () => boolean } {
   const chunks: Buffer[] = []
@@ -87,9 +88,14 @@ function captureOutput(
     const text = decoder.write(chunk)
     if (text !== '') progress(text)
   })
+  const stderrDecoder = new StringDecoder('utf8')
+  const stderrLines = createLines((line) => progress(logEvent('info', line, { source: 'stderr' })))
   child.stderr.on('data', (chunk: Buffer) => {
-    stderrText = (stderrText + chunk.toString('utf8')).slice(-MAX_STDERR_LENGTH)
+    const text = stderrDecoder.write(chunk)
+    stderrText = (stderrText + text).slice(-MAX_STDERR_LENGTH)
+    stderrLines.push(text)
   })
+  child.stderr.on('end', stderrLines.end)
   return {
     output: () => Buffer.concat(chunks).toString('utf8'),
     complaint: () => stderrText.trim(),

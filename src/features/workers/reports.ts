@@ -18,8 +18,7 @@ import { cutOutput, cutText } from '../runs/view.ts'
 import { startAssigned } from '../../engine/commands/assign.ts'
 import { reportCommand } from '../../engine/commands/engine-commands.ts'
 import type { Command } from '../../engine/commands-port.ts'
-import { workerLost } from './service.ts'
-import type { WorkerPort } from './port.ts'
+import { type WorkerPort, workerLost } from './service.ts'
 
 type ReportPorts = Pick<Ports, 'database'>
 
@@ -107,12 +106,13 @@ export async function publishEvents(
 
 /** Completes an attempt with a result, in the shape shared by answers, callbacks and workers. */
 export async function completeAttempt(
-  ports: Ports,
+  { ports, workers }: { readonly ports: Ports; readonly workers: Pick<WorkerPort, 'settle'> },
   caller: Caller,
   { id, result: input }: { readonly id: string; readonly result: ResultInput },
 ): Promise<WorkerAnswer> {
   const result = hideAttemptKeys(readResult(input))
   const attempt = await loadReportedAttempt(ports, caller, id)
+  await workers.settle({ orgId: attempt.orgId, runId: attempt.runId, attemptId: attempt.id })
   const applied = await ports.commands.execute(
     completeAttemptCommand(attempt, result, ports.settings().retention.outputBytes),
   )

@@ -62,12 +62,19 @@ export const workerOperations = {
   'worker.events': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/events', tag: 'workers', permission: 'workers:run' },
     summary: 'Report output of an attempt',
-    description: `Clients that watch the run receive it as \`run.output\`. ${IGNORED}`,
+    description:
+      'Each event is text of the output, a log line `{"type": "log", "level": "info", "message": "…"}`, or any other ' +
+      `JSON. Clients that watch the run receive it as \`run.output\`, and it is kept in the log of the run. ${IGNORED}`,
     params: attempt,
     body: eventsInput,
     answers: { 200: workerAnswer },
     refusals: ['NOT_FOUND'],
-    examples: { body: { events: ['Reading the first of three reports'] }, answer: running },
+    examples: {
+      body: {
+        events: ['Three reports', { type: 'log', level: 'info', message: 'Reading report 1', fields: { pages: 12 } }],
+      },
+      answer: running,
+    },
   }).by(({ ctx, ports, caller, params, body }) =>
     publishEvents({ ports, workers: ctx.workers }, caller, { id: params.id, events: body.events }),
   ),
@@ -86,7 +93,7 @@ export const workerOperations = {
       answer: { status: 'success', ignored: false, cancel: false, reason: null, ends_by: null },
     },
   }).by(async ({ ctx, ports, caller, params, body }) => {
-    const answer = await completeAttempt(ports, caller, { id: params.id, result: body })
+    const answer = await completeAttempt({ ports, workers: ctx.workers }, caller, { id: params.id, result: body })
     if (answer.ignored) logLateReport(ctx, params.id)
     return answer
   }),

@@ -92,7 +92,7 @@ export const eventsInput = named(
       .array(anyJson)
       .min(1)
       .max(MAX_WORKER_EVENTS)
-      .describe('Text or steps to show while the attempt is running.'),
+      .describe('Text of the output, log lines (`type: log`) or steps, in order.'),
   }),
 )
 export type EventsInput = Shape<typeof eventsInput>

@@ -1,7 +1,8 @@
 import type { Page } from '../../api/page.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
-import type { ClaimAnswer, ClaimInput, WorkerAttempt, WorkerView } from './schema.ts'
-import { agentId, type AgentId, attemptId, type OrgId, runId } from '../../domain/ids.ts'
+import type { InvitationView } from '../access/restrictions-schema.ts'
+import type { ClaimAnswer, ClaimInput, WorkerAttempt, WorkerCancel, WorkerView } from './schema.ts'
+import { agentId, type AgentId, attemptId, type AttemptId, type OrgId, runId, type RunId } from '../../domain/ids.ts'
 import type { Flaw } from '../../domain/input.ts'
 import { formatInstant, type Instant, later } from '../../domain/instant.ts'
 import { nearestWord } from '../../domain/nearest-word.ts'
@@ -22,7 +23,45 @@ import {
 import type { Caller } from '../access/caller.ts'
 import type { Ports } from '../../engine/ports.ts'
 import { releaseCommand } from '../../engine/commands/assign.ts'
-import type { WorkerPort } from './port.ts'
+
+interface AttemptRef {
+  readonly orgId: OrgId
+  readonly runId: RunId
+  readonly attemptId: AttemptId
+}
+
+/** A worker that waits for attempts to start or stop. */
+export interface WaitingWorker {
+  readonly orgId: OrgId
+  readonly workerId: string
+  readonly agents: readonly AgentId[]
+  readonly capacity: number
+  /** It takes no more attempts and only waits for cancellations. */
+  readonly draining: boolean
+  /** Ids of the attempts it is working on. */
+  readonly holding: readonly string[]
+  readonly waitMs: number
+  /** Aborted when the worker disconnects. */
+  readonly signal: AbortSignal
+}
+
+/** The attempts that a worker should start, and those it should stop. */
+export interface WorkerUpdates {
+  readonly attempts: readonly WorkerAttempt[]
+  readonly cancel: readonly WorkerCancel[]
+}
+
+/** The claims of workers that wait at this node. */
+export interface WorkerPort {
+  /** The API access of an attempt. Null: its agent has no `self_service`. Omitted: no agent has. */
+  readonly createInvitation?: (attempt: AttemptRef & { readonly agentId: AgentId }) => Promise<InvitationView | null>
+  /** Resolves as soon as there is something to start or stop, or with empty lists after the wait. */
+  readonly wait: (worker: WaitingWorker) => Promise<WorkerUpdates>
+  /** Publishes an event of an attempt in progress to the clients that watch the run. */
+  readonly publish: (published: AttemptRef & { readonly event: unknown }) => void
+  /** Publishes and stores the events of an attempt before its result. */
+  readonly settle: (attempt: AttemptRef) => Promise<void> | null
+}
 
 /** Defaults of a claim. */
 const DEFAULT_CAPACITY = 1

@@ -18,6 +18,8 @@ export const RUN_BY: readonly (Which & { readonly test: string })[] = [
   { document: 'docs/guides/tasks.md', mark: 'run', test: 'test/remote/tasks-guide.test.ts' },
   { document: 'docs/guides/mcp.md', mark: 'run', test: 'test/remote/mcp-guide.test.ts' },
   { document: 'docs/guides/openai-agent.md', mark: 'run', test: 'test/plane/openai-guide.test.ts' },
+  { document: 'docs/guides/command-line-agents.md', mark: 'run', test: 'test/plane/command-line-agents-guide.test.ts' },
+  { document: 'docs/guides/model-apis.md', mark: 'run', test: 'test/plane/model-apis-guide.test.ts' },
   { document: 'docs/guides/conversation-to-schedule.md', mark: 'run', test: 'test/plane/conversation-guide.test.ts' },
   { document: 'docs/concepts/providers.md', mark: 'run', test: 'test/remote/commands.test.ts' },
   { document: 'docs/guides/five-minutes.md', kind: 'js', test: 'test/examples/quickstart.test.ts' },

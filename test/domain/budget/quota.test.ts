@@ -9,6 +9,7 @@ import {
   createQuotaState,
   remainingQuota,
   applyRefusal,
+  applyReported,
   applySuccess,
   changeQuotas,
   type Quotas,
@@ -190,5 +191,40 @@ describe('a provider that refuses', () => {
     const trusted = applySuccess(state, at(3_000))
     expect([trusted.refusals, trusted.blockedUntil]).toEqual([0, null])
     expect(refused(trusted, at(4_000)).blockedUntil).toBe(at(5_000))
+  })
+})
+
+describe('what a provider reports as left', () => {
+  const both = quotas({ requestsPerMinute: 60, tokensPerMinute: 1_000 })
+  const reported = { requests: null, tokens: null, availableInMs: null }
+
+  it('lowers what is left here, because others use the same key', () => {
+    const state = applyReported(begun(both, 1), both, { now: NOW, reported: { ...reported, requests: 5, tokens: 10 } })
+    expect(remainingQuota(state, both, NOW)).toEqual({ requests: 5, tokens: 10 })
+    expect(closedQuota(state, both, NOW)).toBeNull()
+  })
+
+  it('never raises it, and changes nothing where there is no quota', () => {
+    const state = begun(both, 60)
+    expect(applyReported(state, both, { now: NOW, reported: { ...reported, requests: 900, tokens: 9_000 } })).toBe(
+      state,
+    )
+    const none = begun(quotas(), 1)
+    expect(applyReported(none, quotas(), { now: NOW, reported: { ...reported, requests: 5, tokens: 10 } })).toBe(none)
+  })
+
+  it('closes the provider until there is room again, also without quotas of its own', () => {
+    const state = applyReported(begun(quotas(), 1), quotas(), {
+      now: NOW,
+      reported: { ...reported, requests: 0, availableInMs: 1_500 },
+    })
+    expect(closedQuota(state, quotas(), NOW)).toEqual({ quota: 'retry_after', until: at(1_500) })
+    expect(closedQuota(state, quotas(), at(1_500))).toBeNull()
+    const longer = applyRefusal(state, { now: NOW, startedAt: NOW, retryAfterMs: 5_000 })
+    const kept = applyReported(longer, quotas(), {
+      now: NOW,
+      reported: { ...reported, requests: 0, availableInMs: 10 },
+    })
+    expect(kept.blockedUntil).toBe(at(5_000))
   })
 })

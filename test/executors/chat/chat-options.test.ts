@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { maskExecutor, restoreMaskedExecutor } from '../../../src/domain/secret/mask.ts'
-import { completionsUrl, parseChatOptions } from '../../../src/executors/chat/options.ts'
+import { type ChatApi, parseChatOptions, requestUrl } from '../../../src/executors/chat/options.ts'
+import { LIST_PRICES, listPrice, PRICES_AS_OF } from '../../../src/executors/chat/prices.ts'
 
 const LEAST = { kind: 'chat', base_url: 'https://llm.example/v1', model: 'm' }
 const read = (more: object) => parseChatOptions('executor', { ...LEAST, ...more })
@@ -11,7 +12,7 @@ describe('what is said about a model', () => {
       ok: true,
       value: {
         ...{ ...LEAST, api_key: null, headers: {}, system_prompt: null, temperature: null, max_tokens: null },
-        ...{ stream: true, history: true, prices: null, body: {} },
+        ...{ api: 'openai-chat', stream: true, background: false, history: true, prices: null, body: {} },
       },
     })
   })
@@ -25,7 +26,8 @@ describe('what is said about a model', () => {
         system_prompt: 'Be brief.',
         temperature: 0,
       },
-      ...{ max_tokens: 100, stream: false, history: false, prices: { input: 0.15, output: 0 } },
+      ...{ api: 'anthropic-messages', max_tokens: 100, stream: false, background: false, history: false },
+      prices: { input: 0.15, cached_input: 0.1, output: 0 },
       body: { top_p: 0.9, user: '{{payload.user}}', stream_options: null },
     }
     const once = read(whole)
@@ -62,6 +64,30 @@ describe('what is said about a model', () => {
     ['tools', { body: { tools: [] } }, 'body.tools', /is not supported/],
     ['a body that is none', { body: [] }, 'body', /must be an object/],
     ['a template that stands for nothing', { body: { a: { b: '{{x}}' } } }, 'body.a', /unknown placeholder/],
+    ['an unknown API', { api: 'openai' }, 'api', /not a known value/],
+    ['background work elsewhere', { api: 'ollama', background: true }, 'background', /not possible with api ollama/],
+    ['too hot for Anthropic', { api: 'anthropic-messages', temperature: 1.1 }, 'temperature', /must be a number/],
+    [
+      'two keys for Anthropic',
+      { api: 'anthropic-messages', api_key: '{{secret:K}}', headers: { 'X-Api-Key': 'x' } },
+      'headers.x-api-key',
+      /one of the two/,
+    ],
+    [
+      'a system prompt of its own',
+      { api: 'anthropic-messages', body: { system: 'x' } },
+      'body.system',
+      /fills in the conversation/,
+    ],
+    [
+      'an earlier response',
+      { api: 'openai-responses', body: { previous_response_id: 'x' } },
+      'body.previous_response_id',
+      /fills in the conversation/,
+    ],
+    ['a limit twice', { body: { max_output_tokens: 1 } }, 'body.max_output_tokens', /executor\.max_tokens/],
+    ['a price that is none', { prices: { input: 1, output: 1, cached_input: -1 } }, 'prices.cached_input', /from 0/],
+    ['an unknown price', { prices: { input: 1, output: 1, cached: 1 } }, 'prices.cached', /is not a known field/],
     ['a misspelt option', { temprature: 1 }, 'temprature', /did you mean temperature/],
     ['an option of the server', { top_p: 1 }, 'top_p', /put other request fields into body/],
   ])('is refused with %s', (_, more, field, message) => {
@@ -88,7 +114,7 @@ describe('where it is asked', () => {
     ['https://a.example/v1/chat/completions', 'https://a.example/v1/chat/completions'],
     ['https://a.example/d/x?api-version=1', 'https://a.example/d/x/chat/completions?api-version=1'],
   ])('%s is %s', (base, url) => {
-    expect(completionsUrl({ base_url: base })).toBe(url)
+    expect(requestUrl({ api: 'openai-chat', base_url: base })).toBe(url)
   })
 })
 
@@ -107,5 +133,54 @@ describe('a key in a header of its own', () => {
     expect(parseChatOptions('executor', restoreMaskedExecutor(elsewhere, before) as object as typeof before).ok).toBe(
       false,
     )
+  })
+})
+
+describe('the address of an API', () => {
+  it.each<[ChatApi, string, string]>([
+    ['openai-chat', 'https://api.openai.com/v1', 'https://api.openai.com/v1/chat/completions'],
+    ['openai-chat', 'https://x/chat/', 'https://x/chat/chat/completions'],
+    ['openai-responses', 'https://api.openai.com/v1/', 'https://api.openai.com/v1/responses'],
+    ['openai-responses', 'https://x/v1/responses?api-version=1', 'https://x/v1/responses?api-version=1'],
+    ['anthropic-messages', 'https://api.anthropic.com', 'https://api.anthropic.com/v1/messages'],
+    ['anthropic-messages', 'https://api.anthropic.com/v1', 'https://api.anthropic.com/v1/messages'],
+    ['anthropic-messages', 'https://x/v1/messages', 'https://x/v1/messages'],
+    ['ollama', 'http://localhost:11434', 'http://localhost:11434/api/chat'],
+    ['ollama', 'http://localhost:11434/api', 'http://localhost:11434/api/chat'],
+  ])('%s at %s', (api, base, url) => {
+    expect(requestUrl({ api, base_url: base })).toBe(url)
+  })
+})
+
+describe('list prices', () => {
+  const priceOf = (base: string, model: string, body: object = {}) =>
+    listPrice({ base_url: base, model, body: { ...body } })
+
+  it.each<[string, string, object, object | null]>([
+    ['https://api.openai.com/v1', 'gpt-4o-mini', {}, { input: 0.15, cached_input: 0.075, output: 0.6 }],
+    ['https://api.openai.com/v1', 'gpt-4o-mini-2024-07-18', {}, { input: 0.15, cached_input: 0.075, output: 0.6 }],
+    [
+      'https://api.openai.com/v1',
+      'gpt-5-mini',
+      { service_tier: 'flex' },
+      { input: 0.125, cached_input: 0.0125, output: 1 },
+    ],
+    [
+      'https://api.anthropic.com',
+      'claude-haiku-4-5-20251001',
+      {},
+      { input: 1, cached_input: 0.1, cache_write: 1.25, output: 5 },
+    ],
+    ['https://api.openai.com/v1', 'gpt-5-mini', { service_tier: 'priority' }, null],
+    ['https://api.openai.com/v1', 'gpt-unknown', {}, null],
+    ['https://other.example/v1', 'gpt-4o-mini', {}, null],
+  ])('at %s of %s', (base, model, body, prices) => {
+    expect(priceOf(base, model, body)).toEqual(prices)
+  })
+
+  it('have a date, and each model once', () => {
+    expect(PRICES_AS_OF).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+    expect(new Set(LIST_PRICES.map(({ model }) => model)).size).toBe(LIST_PRICES.length)
+    for (const { prices } of LIST_PRICES) expect(prices.output).toBeGreaterThan(prices.input)
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { costMicros } from '../../../src/executors/chat/options.ts'
+import { costMicros } from '../../../src/executors/chat/prices.ts'
 import {
   conversationOf,
   type ChatMessage,
@@ -142,6 +142,8 @@ describe('tokens', () => {
   })
 
   it('cost what a million of them cost, in millionths', () => {
-    expect(costMicros({ input: 0.15, output: 0.6 }, { input: 1_000, output: 500 })).toBe(450)
+    expect(costMicros({ input: 0.15, output: 0.6 }, { input: 1_000, output: 500, cached: 0, cacheWritten: 0 })).toBe(
+      450,
+    )
   })
 })

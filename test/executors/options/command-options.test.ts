@@ -16,6 +16,7 @@ const read = (given: Readonly<Record<string, unknown>>) => {
 describe('how a program is started', () => {
   it('is little unless more is said', () => {
     expect(read({})).toEqual({
+      ...{ preset: null, resume: false, service: null },
       ...{ kind: 'command', program: '/bin/date', args: [], cwd: null, env: {}, stdin: null, output_bytes: 1_048_576 },
     })
   })

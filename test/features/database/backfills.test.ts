@@ -12,7 +12,8 @@ import { pendingOfSchedule } from '../../../src/engine/org-state/org-state.ts'
 import { applyEvent } from '../../../src/engine/commands/runs.ts'
 import { endAttempt } from '../../../src/engine/commands/settle.ts'
 import { explainOccurrence } from '../../../src/features/explain/occurrence.ts'
-import { retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
+import { retryRun } from '../../../src/features/runs/retry.ts'
+import { runScheduleNow } from '../../../src/features/runs/service.ts'
 import {
   createSchedule,
   deleteSchedule,

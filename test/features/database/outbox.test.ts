@@ -4,7 +4,8 @@ import { HOUR_MS, later, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { findAlerts } from '../../../src/features/alerts/service.ts'
 import { findDeliveries, getDelivery, retryDelivery } from '../../../src/features/deliveries/service.ts'
 import { createRetention } from '../../../src/features/retention/service.ts'
-import { cancelRunById, getRunDetail, retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
+import { retryRun } from '../../../src/features/runs/retry.ts'
+import { cancelRunById, getRunDetail, runScheduleNow } from '../../../src/features/runs/service.ts'
 import { createSchedule, getSchedule } from '../../../src/features/schedules/service.ts'
 import {
   updateTarget,

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { scheduleId } from '../../../src/domain/ids.ts'
+import { attemptId, runId, scheduleId } from '../../../src/domain/ids.ts'
 import { DAY_MS, later } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
 import { explainOccurrence } from '../../../src/features/explain/occurrence.ts'
+import { insertRunLogs } from '../../../src/features/runs/log-store.ts'
 import { createRetention } from '../../../src/features/retention/service.ts'
 import { createSchedule } from '../../../src/features/schedules/service.ts'
 import { DEFAULT_SETTINGS } from '../../../src/features/config/settings.ts'
@@ -19,7 +20,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   world.settings = DEFAULT_SETTINGS
-  await world.startOver('run', 'pending', 'turn', 'schedule', 'decision')
+  await world.startOver('run', 'run_log', 'pending', 'turn', 'schedule', 'decision')
 })
 afterAll(() => world.drop())
 
@@ -40,6 +41,18 @@ describe('a pass of retention', () => {
     const pruned = await createRetention(world.ports, { batch: 3 }).pass()
     expect(pruned).toMatchObject({ tasks: 7, runs: 12, folded: 0 })
     expect(await ids()).toEqual(['sch_5', 'sch_6', 'young'])
+  })
+
+  it('removes the log of a run with it', async () => {
+    const log = { orgId: ORG, attemptId: attemptId('att_1'), id: '1', bytes: 2, entries: '[]' }
+    await seedRun(world.db, 'old', { state: 'success', createdAt: later(NOW, -31 * DAY_MS) })
+    await seedRun(world.db, 'young', { state: 'success' })
+    await insertRunLogs(
+      world.db,
+      ['old', 'young'].map((id) => ({ ...log, runId: runId(id) })),
+    )
+    await createRetention(world.ports).pass()
+    expect(await world.rows('select run_id from run_log')).toEqual([{ run_id: 'young' }])
   })
 
   it('keeps runs for ever when it is told to', async () => {

@@ -1,4 +1,5 @@
 import { createStreamReader, type StreamMessage } from '../../../src/client/events.ts'
+import { DIALECTS } from '../../../src/executors/chat/dialects.ts'
 import { createChatStream } from '../../../src/executors/chat/answer.ts'
 import type { Random } from '../../simulation/random.ts'
 import { asText, isWellFormed, must, mustAgree, type Target } from './target.ts'
@@ -71,7 +72,7 @@ const piece = (random: Random): string =>
 
 function readChat(pieces: readonly Buffer[]): unknown {
   let told = ''
-  const stream = createChatStream((words) => (told += words))
+  const stream = createChatStream(DIALECTS['openai-chat'], (words) => (told += words))
   for (const one of pieces) if (stream.take(one) !== 'more') break
   const { completion } = stream
   must(completion.text().startsWith(told), 'what is told while it comes is the beginning of the whole')

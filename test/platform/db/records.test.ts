@@ -161,6 +161,7 @@ describe('callbacks', () => {
     runId: runId('run_1'),
     attemptId: attemptId(`att_${token}`),
     createdAt: NOW,
+    ...{ work: null, pollAt: null },
   })
 
   it('are found by the hash of their token', async () => {

@@ -210,6 +210,7 @@ describe('what belongs to the deployment', () => {
     const row = (run: string, createdAt: Instant) => ({
       tokenHash: createHash('sha256').update(`${run}${createdAt}`).digest(),
       ...{ orgId: ORG, runId: runId(run), attemptId: attemptId(`att_${run}`), createdAt },
+      ...{ work: null, pollAt: null },
     })
     const rows = [row('awaited', ago(2)), row('ended', ago(2)), row('ended', NOW)]
     await db.transaction((tx) => insertCallbacks(tx, rows))

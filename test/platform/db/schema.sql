@@ -113,7 +113,9 @@ create table callback (
   org_id text collate C not null,
   run_id text collate C not null,
   attempt_id text collate C not null,
-  created_at timestamp with time zone not null
+  created_at timestamp with time zone not null,
+  work jsonb,
+  poll_at timestamp with time zone
 );
 create table channel (
   org_id text collate C not null,
@@ -453,6 +455,20 @@ create table run_count_place (
   org_id text collate C not null,
   no bigint not null
 ) with (fillfactor=50);
+create table run_edit (
+  org_id text collate C not null,
+  run_id text collate C not null,
+  parts text[] collate C not null,
+  model text
+);
+create table run_log (
+  org_id text collate C not null,
+  run_id text collate C not null,
+  attempt_id text collate C not null,
+  id text collate C not null,
+  bytes integer not null,
+  entries text not null
+);
 create table schedule (
   org_id text collate C not null,
   id text collate C not null,
@@ -581,6 +597,18 @@ create table task_count_place (
   org_id text collate C not null,
   no bigint not null
 ) with (fillfactor=50);
+create table timeline_count (
+  org_id text collate C not null,
+  step text collate C not null,
+  line text collate C not null,
+  at timestamp with time zone not null,
+  state text collate C not null,
+  count bigint not null
+) with (fillfactor=80);
+create table timeline_count_place (
+  org_id text collate C not null,
+  no bigint not null
+) with (fillfactor=50);
 create table turn (
   org_id text collate C not null,
   no bigint not null,
@@ -588,7 +616,8 @@ create table turn (
   node_id text collate C not null,
   events json not null,
   ended jsonb,
-  tasks jsonb
+  tasks jsonb,
+  timeline jsonb
 ) partition by RANGE (at);
 create table turn_default (
   org_id text collate C not null,
@@ -597,7 +626,8 @@ create table turn_default (
   node_id text collate C not null,
   events json not null,
   ended jsonb,
-  tasks jsonb
+  tasks jsonb,
+  timeline jsonb
 ) with (autovacuum_vacuum_insert_scale_factor=0.1);
 create table unsuccessful_run (
   org_id text collate C not null,
@@ -743,6 +773,8 @@ alter table run_count_place add constraint run_count_place_pkey PRIMARY KEY (org
 alter table run_count add constraint run_count_count_check CHECK ((count > 0));
 alter table run_count add constraint run_count_kind_check CHECK ((kind = ANY (ARRAY['status'::text, 'duration'::text, 'lateness'::text, 'usage'::text, 'probe'::text])));
 alter table run_count add constraint run_count_pkey PRIMARY KEY (org_id, hour, kind, key);
+alter table run_edit add constraint run_edit_pkey PRIMARY KEY (org_id, run_id);
+alter table run_log add constraint run_log_pkey PRIMARY KEY (org_id, run_id, attempt_id, id);
 alter table run add constraint run_ended_is_finished CHECK (((state IS NULL) = (finished_at IS NULL)));
 alter table run add constraint run_executed_has_attempt CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'timeout'::text])) OR ((attempt_id IS NOT NULL) AND (started_at IS NOT NULL))));
 alter table run add constraint run_pkey PRIMARY KEY (org_id, id);
@@ -778,6 +810,10 @@ alter table target add constraint target_org_id_fkey FOREIGN KEY (org_id) REFERE
 alter table target add constraint target_pkey PRIMARY KEY (org_id, id);
 alter table task_count_place add constraint task_count_place_pkey PRIMARY KEY (org_id);
 alter table task_count add constraint task_count_pkey PRIMARY KEY (org_id, agent_id);
+alter table timeline_count_place add constraint timeline_count_place_pkey PRIMARY KEY (org_id);
+alter table timeline_count add constraint timeline_count_count_check CHECK ((count > 0));
+alter table timeline_count add constraint timeline_count_pkey PRIMARY KEY (org_id, step, line, at, state);
+alter table timeline_count add constraint timeline_count_step_check CHECK ((step = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text])));
 alter table turn_default add constraint turn_default_pkey PRIMARY KEY (org_id, no);
 alter table unsuccessful_run add constraint unsuccessful_run_pkey PRIMARY KEY (org_id, state, created_at, id) INCLUDE (agent_id, trigger);
 alter table usage add constraint usage_pkey PRIMARY KEY (org_id, budget_id, period_start);
@@ -798,6 +834,7 @@ CREATE UNIQUE INDEX backfill_of_schedule ON backfill USING btree (org_id, schedu
 CREATE INDEX backfill_open ON backfill USING btree (org_id, id) WHERE ((state = 'running'::text) OR (in_flight <> '{}'::text[]));
 CREATE INDEX budget_of_scope ON budget USING btree (org_id, scope, scope_id);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
+CREATE INDEX callback_to_poll ON callback USING btree (poll_at) WHERE (poll_at IS NOT NULL);
 CREATE UNIQUE INDEX channel_by_id ON channel USING btree (id);
 CREATE INDEX channel_list ON channel USING btree (org_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX channel_name ON channel USING btree (org_id, name);
@@ -849,6 +886,8 @@ CREATE INDEX sign_in_by_member ON sign_in USING btree (org_id, member_id);
 CREATE INDEX target_list ON target USING btree (org_id, created_at DESC, id DESC);
 CREATE INDEX target_of_alerts ON target USING btree (org_id) WHERE alerts;
 CREATE INDEX task_count_recent ON task_count USING btree (org_id, counted_at DESC);
+CREATE INDEX timeline_count_by_time ON timeline_count USING btree (org_id, step, at, line);
+CREATE INDEX timeline_count_failed ON timeline_count USING btree (org_id, step, at, line) WHERE (state = ANY (ARRAY['failed'::text, 'timeout'::text]));
 CREATE INDEX turn_default_by_time ON turn_default USING btree (at);
 CREATE INDEX unsuccessful_run_by_agent_error ON unsuccessful_run USING btree (org_id, agent_error_code, created_at, id) WHERE (agent_error_code IS NOT NULL);
 CREATE INDEX worker_attempt_by_age ON worker_attempt USING btree (assigned_at);

@@ -62,7 +62,9 @@ const makeToken: Maker = async ({ services }) => {
   const id = next('run_deferred')
   await seedRun(services.db, id, { state: 'awaiting_callback' })
   const row = { tokenHash: hashSecret(token), orgId: ORG, runId: runId(id), attemptId: attemptId(`att_${id}`) }
-  await services.db.transaction((tx) => insertCallbacks(tx, [{ ...row, createdAt: services.now }]))
+  await services.db.transaction((tx) =>
+    insertCallbacks(tx, [{ ...row, createdAt: services.now, work: null, pollAt: null }]),
+  )
   return token
 }
 
@@ -133,6 +135,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'backfills.id': makeBackfill,
   'runs.id': makeRun,
   'runs.runId': makeRun,
+  'runs.other': makeRun,
   'runs.cancel.id': makePendingRun,
   'sessions.key': makeSession,
   'agents.id': makeAgent,

@@ -4,19 +4,21 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { api } from '../../api/client.ts'
+import { ScheduleFilter } from '../../forms/ScheduleFilter.tsx'
 import { EmptyState } from '../../parts/EmptyState.tsx'
 import { ErrorState } from '../../parts/ErrorState.tsx'
 import { Lines } from '../../parts/Lines.tsx'
 import { PageHead } from '../../parts/PageHead.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Answer } from './Answer.tsx'
+import { OWN_ZONE } from '../../time/zone.ts'
 import { questionOf, type ExplainSearch } from './explain-search.ts'
 import './explain-page.css'
 
 const answerOf = (search: ExplainSearch) =>
   queryOptions({
     queryKey: ['explain', 'ask', search],
-    queryFn: ({ signal }) => api.explain.ask(questionOf(search), { signal }),
+    queryFn: ({ signal }) => api.explain.ask(questionOf(search, OWN_ZONE), { signal }),
     enabled: search.q !== undefined,
     retry: false,
   })
@@ -65,13 +67,14 @@ function Question({ search }: { readonly search: ExplainSearch }): ReactNode {
       <TextInput
         {...{ value: asked, autoFocus: true, required: true, className: 'why-what' }}
         label={say('explain.field')}
+        description={say('explain.zone', { zone: OWN_ZONE.replaceAll('_', ' ') })}
         placeholder={say('explain.placeholder')}
         onChange={(event) => setAsked(event.currentTarget.value)}
       />
-      <TextInput
-        value={schedule}
+      <ScheduleFilter
+        chosen={schedule === '' ? undefined : schedule}
+        choose={(id) => setSchedule(id ?? '')}
         label={say('explain.schedule')}
-        onChange={(event) => setSchedule(event.currentTarget.value)}
       />
       <Button type="submit">{say('explain.ask')}</Button>
     </form>

@@ -1,3 +1,5 @@
+import type { ExplainQuery } from '../../../src/features/explain/schema.ts'
+
 /** What is asked: an id or a time, and of which schedule. */
 export interface ExplainSearch {
   readonly q?: string
@@ -15,6 +17,6 @@ export function readExplainSearch(given: Readonly<Record<string, unknown>>): Exp
 
 const TIME = /^\d{4}-\d{2}-\d{2}(?:$|[Tt ])|^\d{1,2}:\d{2}/
 
-/** The question as the API wants it. */
-export const questionOf = ({ q = '', schedule }: ExplainSearch): { readonly id?: string; readonly at?: string } =>
-  TIME.test(q) ? { at: q, ...(schedule === undefined ? {} : { schedule_id: schedule }) } : { id: q }
+/** The question as the API wants it. Times are read on the clock of the person who asks. */
+export const questionOf = ({ q = '', schedule }: ExplainSearch, timezone: string): ExplainQuery =>
+  TIME.test(q) ? { at: q, timezone, ...(schedule === undefined ? {} : { schedule_id: schedule }) } : { id: q }

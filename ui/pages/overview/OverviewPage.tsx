@@ -1,25 +1,21 @@
 import { IconCalendarPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import type { StatsView } from '../../../src/features/stats/schema.ts'
 import { schedulePage, statsOf } from '../../api/queries.ts'
 import { EmptyState } from '../../parts/EmptyState.tsx'
 import { ErrorState } from '../../parts/ErrorState.tsx'
-import { Lines } from '../../parts/Lines.tsx'
 import { PageHead } from '../../parts/PageHead.tsx'
 import { Panel } from '../../parts/Panel.tsx'
-import { Ribbon } from '../../ribbon/Ribbon.tsx'
-import { SPANS, viewAround, viewAt } from '../../ribbon/view.ts'
+import { Timeline } from '../../ribbon/Timeline.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
-import { useNow } from '../../time/clock.ts'
 import { Time } from '../../time/Time.tsx'
 import { Attention } from './Attention.tsx'
 import { Figures } from './Figures.tsx'
 import { Lanes } from './Lanes.tsx'
 import { BusyAgents } from './BusyAgents.tsx'
 import { RecentFailures } from './RecentFailures.tsx'
-import { useRibbon } from './use-ribbon.ts'
 import './overview.css'
 
 /** What just happened, what is happening, what comes next. */
@@ -36,7 +32,7 @@ export function OverviewPage(): ReactNode {
         </Panel>
       ) : (
         <div className="overview">
-          {isNew ? <FirstSteps /> : <OverviewRibbon />}
+          {isNew ? <FirstSteps /> : <OverviewTimeline />}
           <Figures stats={stats.data} />
           <div className="overview-columns">
             <div className="overview-column">
@@ -95,28 +91,13 @@ function FirstSteps(): ReactNode {
   )
 }
 
-const STEP_MS = 60_000
-
-function OverviewRibbon(): ReactNode {
+function OverviewTimeline(): ReactNode {
   const say = useSay()
-  const [view, setView] = useState(() => viewAround(Date.now(), SPANS['2h']))
-  const now = useNow(STEP_MS)
-  const { rows, items, hiddenRows, cutAt, isLoading, error, retry } = useRibbon(viewAt(view, now))
-  const note =
-    cutAt !== null
-      ? say('ribbon.cut', { count: cutAt })
-      : hiddenRows > 0
-        ? say('ribbon.more', { count: hiddenRows })
-        : undefined
   return (
     <Panel className="overview-ribbon" title={say('overview.ribbon')}>
-      {isLoading && error === null ? (
-        <Lines count={4} height={22} />
-      ) : error !== null && rows.length === 0 ? (
-        <ErrorState error={error} retry={retry} />
-      ) : (
-        <Ribbon {...{ rows, items, view, setView, note }} />
-      )}
+      <Timeline of={EVERYTHING} span="24h" isWide />
     </Panel>
   )
 }
+
+const EVERYTHING = {}

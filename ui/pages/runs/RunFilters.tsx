@@ -7,9 +7,9 @@ import { agentList } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
-import { QUIET } from './quiet.ts'
+import { QUIET } from '../../forms/quiet.ts'
 import { STATUS_GROUPS, STATUSES, TRIGGERS, type Change, type RunSearch } from './run-search.ts'
-import { ScheduleFilter } from './ScheduleFilter.tsx'
+import { ScheduleFilter } from '../../forms/ScheduleFilter.tsx'
 import { TimeFilter } from './TimeFilter.tsx'
 
 const TYPING_MS = 300
@@ -40,7 +40,7 @@ export function RunFilters({ search }: { readonly search: RunSearch }): ReactNod
         placeholder={say('runs.agent.all')}
         data={choices(agents, search.agent_id)}
       />
-      <ScheduleFilter chosen={search.schedule_id} change={change} />
+      <ScheduleFilter chosen={search.schedule_id} choose={(id) => change({ schedule_id: id })} />
       <TextFilter key={search.session ?? ''} {...{ field, name: 'session', search, change }} />
       <TextFilter key={`code ${search.agent_error_code ?? ''}`} {...{ name: 'agent_error_code', search, change }} />
       <TimeFilter search={search} change={change} />

@@ -6,7 +6,7 @@ import type { Column } from '../../table/column.ts'
 import { DataTable } from '../../table/DataTable.tsx'
 import { useTableCursor } from '../../table/use-table-cursor.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
-import { AgentCell, StateCell, WhatCell, WhenCell } from './cells.tsx'
+import { AgentCell, StateCell, UsedCell, WhatCell, WhenCell } from './cells.tsx'
 import { RowActions } from './RowActions.tsx'
 import { Took } from './one/Took.tsx'
 import type { RunRow } from './run-row.ts'
@@ -41,6 +41,7 @@ const cells = {
   AgentCell: memo(AgentCell),
   WhenCell: memo(WhenCell),
   Took: memo(Took),
+  UsedCell: memo(UsedCell),
   RowActions: memo(RowActions),
 } as const
 
@@ -67,6 +68,10 @@ function useColumns(): readonly Column<RunRow>[] {
       {
         ...{ id: 'took', width: '80px', header: say('runs.col.took') },
         cell: (run: RunRow) => <cells.Took run={run} />,
+      },
+      {
+        ...{ id: 'used', width: '96px', header: say('runs.col.used') },
+        cell: (run: RunRow) => <cells.UsedCell run={run} />,
       },
       {
         ...{ id: 'actions', width: '40px' },

@@ -1,15 +1,17 @@
 import { Button } from '@mantine/core'
 import { IconArrowUp, IconPlayerPlay, IconSearchOff } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { useMemo, type ReactNode } from 'react'
 import { EmptyState } from '../../parts/EmptyState.tsx'
 import { ErrorState } from '../../parts/ErrorState.tsx'
 import { Lines } from '../../parts/Lines.tsx'
 import { PageHead } from '../../parts/PageHead.tsx'
 import { Panel } from '../../parts/Panel.tsx'
+import { Timeline } from '../../ribbon/Timeline.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
+import { ExportMenu } from './ExportMenu.tsx'
 import { RunFilters } from './RunFilters.tsx'
-import { readRunSearch } from './run-search.ts'
+import { readRunSearch, type RunSearch } from './run-search.ts'
 import { RunTable } from './RunTable.tsx'
 import { useRunLog } from './one/use-run-log.ts'
 import './runs.css'
@@ -21,7 +23,10 @@ export function RunsPage(): ReactNode {
   const log = useRunLog(search)
   return (
     <>
-      <PageHead title={say('runs.title')} lead={say('runs.lead')} />
+      <PageHead title={say('runs.title')} lead={say('runs.lead')} actions={<ExportMenu search={search} />} />
+      <Panel className="runs-over-time">
+        <Histogram search={search} />
+      </Panel>
       <Panel className="runs">
         <RunFilters search={search} />
         <Content log={log} isFiltered={Object.keys(search).length > 0} />
@@ -33,6 +38,27 @@ export function RunsPage(): ReactNode {
       )}
     </>
   )
+}
+
+/** How many runs were created when, and how they ended; a bucket narrows the list down to its runs. */
+function Histogram({ search }: { readonly search: RunSearch }): ReactNode {
+  const { schedule_id: schedule, agent_id: agent, status, trigger, session } = search
+  const of = useMemo(
+    () =>
+      schedule !== undefined
+        ? { schedule_id: schedule }
+        : agent !== undefined
+          ? { agent_id: agent, by: 'agent' as const }
+          : { by: 'org' as const },
+    [schedule, agent],
+  )
+  const keep = {
+    ...(status === undefined ? {} : { status }),
+    ...(trigger === undefined ? {} : { trigger }),
+    ...(session === undefined ? {} : { session }),
+    ...(schedule === undefined || agent === undefined ? {} : { agent_id: agent }),
+  }
+  return <Timeline of={of} span="24h" keep={keep} />
 }
 
 interface ContentProps {

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { momentOf, wallTime } from '../../time/wall.ts'
 import { OWN_ZONE } from '../../time/zone.ts'
-import { QUIET } from './quiet.ts'
+import { QUIET } from '../../forms/quiet.ts'
 import { WITHIN, type Change, type RunSearch, type Within } from './run-search.ts'
 
 interface TimeFilterProps {

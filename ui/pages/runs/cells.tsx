@@ -4,9 +4,9 @@ import { useAgentName, useScheduleName } from '../../api/names.ts'
 import { OutcomeMark } from '../../parts/outcome/OutcomeMark.tsx'
 import { Sentence } from '../../parts/Sentence.tsx'
 import { nameOfSession } from '../../parts/session-name.ts'
-import { useSay } from '../../texts/TextProvider.tsx'
+import { useSay, useTexts } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
-import type { RunRow } from './run-row.ts'
+import { listedTime, type RunRow } from './run-row.ts'
 
 interface CellProps {
   readonly run: RunRow
@@ -94,7 +94,29 @@ export function AgentCell({ run: { agent_id: agent } }: CellProps): ReactNode {
   )
 }
 
-/** When it began, or was made when it has not begun. */
+/** When it was created: the order of the list. */
 export function WhenCell({ run }: CellProps): ReactNode {
-  return <Time at={run.started_at ?? run.created_at} show="both" />
+  return <Time at={listedTime(run)} show="both" />
+}
+
+/** What it used: tokens, and what they cost. */
+export function UsedCell({ run: { tokens, cost } }: CellProps): ReactNode {
+  const { say, locale } = useTexts()
+  if (tokens === null && cost === null) return null
+  return (
+    <div className="figures-inline">
+      {tokens !== null && (
+        <div>
+          {say('runs.tokens', {
+            count: tokens.toLocaleString(locale, { notation: 'compact', maximumFractionDigits: 1 }),
+          })}
+        </div>
+      )}
+      {cost !== null && (
+        <div className="run-attempt">
+          {cost.toLocaleString(locale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })}
+        </div>
+      )}
+    </div>
+  )
 }

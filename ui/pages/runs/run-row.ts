@@ -10,6 +10,9 @@ type Kept =
 export interface RunRow extends Pick<RunView, Kept> {
   /** The beginning of what it was told. */
   readonly text: string | null
+  /** Input and output tokens, and the cost; null where none were reported. */
+  readonly tokens: number | null
+  readonly cost: number | null
 }
 
 /** A page of the list. */
@@ -35,8 +38,17 @@ export function rowOf(run: RunView): RunRow {
     ...{ created_at, started_at, finished_at, duration_ms, nominal_time, error_code, agent_error_code },
     error_message: error_message?.slice(0, MOST_TEXT) ?? null,
     text: wordsOf(run.payload)?.slice(0, MOST_TEXT) ?? null,
+    ...usedBy(run),
   }
 }
+
+function usedBy({ usage }: Pick<RunView, 'usage'>): Pick<RunRow, 'tokens' | 'cost'> {
+  const { input_tokens: input, output_tokens: output, cost = null } = usage ?? {}
+  return { tokens: input === undefined && output === undefined ? null : (input ?? 0) + (output ?? 0), cost }
+}
+
+/** The time that the list is sorted by. A run that waited, or was retried, stays in its place. */
+export const listedTime = ({ created_at: at }: Pick<RunRow, 'created_at'>): string => at
 
 /** What a run was told, when that is a text: the text of a message, the prompt of a schedule, the action of a task. */
 export function wordsOf(payload: unknown): string | null {

@@ -2,7 +2,9 @@ import { Loader } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { MessageView } from '../../../src/features/sessions/schema.ts'
 import { isPending } from '../../api/run-actions.ts'
-import { useStream } from '../../api/stream.ts'
+import { useLog, wordsOf } from '../../api/stream.ts'
+import { JsonTree } from '../../parts/content/JsonTree.tsx'
+import { looksLikeMarkdown, Markdown } from '../../parts/content/Markdown.tsx'
 import { OutcomeMark } from '../../parts/outcome/OutcomeMark.tsx'
 import type { Say } from '../../texts/fill.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
@@ -14,14 +16,16 @@ interface AnswerProps {
 
 /** What was answered, is being answered, or why there is no answer. */
 export function Answer({ message, place }: AnswerProps): ReactNode {
-  const said = useStream(message.run_id)
-  if (isPending(message)) return <Coming {...{ message, place }} />
   const { status, reply } = message
+  const isMissing = isPending(message) ? message.status !== 'queued' && message.status !== 'waiting' : isCut(message)
+  const printed = useLog(message.run_id, isMissing)
+  const words = printed === undefined ? '' : wordsOf(printed)
+  if (isPending(message)) return <Coming {...{ message, place, words }} />
   return (
     <div className="answer" data-status={status}>
       {status !== 'success' && <Ended message={message} />}
       {/* What was said before it was stopped stays said. */}
-      <Words value={reply ?? (status === 'success' ? null : (said?.text ?? null))} isWell={status === 'success'} />
+      <Words value={reply ?? (status === 'success' ? null : words)} isWell={status === 'success'} />
     </div>
   )
 }
@@ -29,19 +33,34 @@ export function Answer({ message, place }: AnswerProps): ReactNode {
 function Words({ value, isWell }: { readonly value: unknown; readonly isWell: boolean }): ReactNode {
   const say = useSay()
   if (value == null || value === '') return isWell ? <p className="answer-none">{say('chat.noAnswer')}</p> : null
-  if (typeof value === 'string') return <div className="answer-words">{value}</div>
-  return <pre className="answer-json">{JSON.stringify(value, null, 2)}</pre>
+  if (typeof value === 'string') return <Said text={value} />
+  return (
+    <div className="answer-json">
+      <JsonTree value={value} label={say('run.output')} query="" />
+    </div>
+  )
 }
 
+/** Words as they were meant: Markdown where they are written in it. */
+function Said({ text }: { readonly text: string }): ReactNode {
+  return (
+    <div className="answer-words" data-markdown={looksLikeMarkdown(text)}>
+      {looksLikeMarkdown(text) ? <Markdown text={text} /> : text}
+    </div>
+  )
+}
+
+/** Runs that were stopped or failed on their way, whose words are in the log alone. */
+const isCut = ({ status, reply }: MessageView): boolean =>
+  reply == null && (status === 'cancelled' || status === 'failed' || status === 'timeout')
+
 /** It is being answered, or waits; the words come as they are said. */
-function Coming({ message, place }: AnswerProps): ReactNode {
+function Coming({ message, place, words }: AnswerProps & { readonly words: string }): ReactNode {
   const say = useSay()
-  const said = useStream(message.run_id)
   const waits = message.status === 'waiting' || message.status === 'queued'
   return (
     <div className="answer" data-status={message.status}>
-      {said !== undefined && !said.isWhole && <p className="answer-none">{say('chat.beginningMissing')}</p>}
-      {said !== undefined && <div className="answer-words">{said.text}</div>}
+      {words !== '' && <Said text={words} />}
       <div className="answer-state">
         {waits ? (
           <>

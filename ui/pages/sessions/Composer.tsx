@@ -1,6 +1,6 @@
 import { ActionIcon, Textarea } from '@mantine/core'
 import { IconSend2 } from '@tabler/icons-react'
-import { useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { Permitted } from '../../parts/Permitted.tsx'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
@@ -13,6 +13,10 @@ export function Composer({ send }: { readonly send: (text: string) => Promise<bo
   const field = useRef<HTMLTextAreaElement>(null)
   const [text, setText] = useState('')
   useShortcuts({ '/': () => field.current?.focus() })
+  // Without it the first letters are taken for shortcuts. On a touch screen the keyboard would cover the conversation.
+  useEffect(() => {
+    if (matchMedia('(hover: hover)').matches) field.current?.focus()
+  }, [])
   const submit = async (): Promise<void> => {
     const words = text.trim()
     if (words === '') return

@@ -5,6 +5,7 @@ import { useState, type ReactNode, type SubmitEvent } from 'react'
 import { agentList } from '../../api/queries.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { newSessionKey } from '../../parts/session-name.ts'
+import { beginUnsaved } from './queries.ts'
 import { useBegin } from './use-begin.ts'
 
 /** Asks whom one wants to talk to, and goes there. Nothing is made before the first message. */
@@ -13,7 +14,7 @@ export function NewConversation(): ReactNode {
   const { isOpen, close } = useBegin()
   return (
     <Modal
-      {...{ opened: isOpen, onClose: close, title: say('chat.new.title') }}
+      {...{ opened: isOpen, onClose: close, title: say('chat.new.title'), returnFocus: false }}
       closeButtonProps={{ 'aria-label': say('action.close') }}
     >
       <Form />
@@ -30,7 +31,11 @@ function Form(): ReactNode {
   const agent = chosen ?? agents[0]?.id ?? null
   const begin = (event: SubmitEvent): void => {
     event.preventDefault()
-    if (agent !== null) void navigate({ to: '/chat/$key', params: { key: newSessionKey(agent, name) }, search: {} })
+    if (agent === null) return
+    const key = newSessionKey(agent, name)
+    // A name that was given may be that of a session that exists.
+    if (name.trim() === '') beginUnsaved(key)
+    void navigate({ to: '/chat/$key', params: { key }, search: {} })
   }
   return (
     <form className="new-talk" onSubmit={begin}>

@@ -17,11 +17,19 @@ export const sessionList = infiniteQueryOptions({
   placeholderData: keepPreviousData,
 })
 
+/** New sessions in which nothing was sent yet: the server does not know them, so it is not asked. */
+const unsaved = new Set<string>()
+
+export const beginUnsaved = (key: string): void => void unsaved.add(key)
+
+/** The first message creates the session. */
+export const endUnsaved = (key: string): void => void unsaved.delete(key)
+
 /** One session; null when it has no messages. */
 export const sessionOf = (key: string) =>
   queryOptions({
     queryKey: ['sessions', 'get', key],
-    queryFn: ({ signal }) => api.sessions.get(key, { signal }).catch(unlessGone(null)),
+    queryFn: ({ signal }) => (unsaved.has(key) ? null : api.sessions.get(key, { signal }).catch(unlessGone(null))),
   })
 
 const NOTHING: Page<MessageView> = { items: [], next_cursor: null }
@@ -30,10 +38,12 @@ const NOTHING: Page<MessageView> = { items: [], next_cursor: null }
 export const messagesOf = (key: string) =>
   infiniteQueryOptions({
     queryKey: ['sessions', 'messages', key],
-    queryFn: ({ pageParam, signal }) =>
-      api.sessions
-        .messages(key, { limit: MESSAGES, ...(pageParam === null ? {} : { cursor: pageParam }) }, { signal })
-        .catch(unlessGone(NOTHING)),
+    queryFn: async ({ pageParam, signal }) =>
+      unsaved.has(key)
+        ? NOTHING
+        : api.sessions
+            .messages(key, { limit: MESSAGES, ...(pageParam === null ? {} : { cursor: pageParam }) }, { signal })
+            .catch(unlessGone(NOTHING)),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: next }) => next,
   })

@@ -3,6 +3,7 @@ import { api } from '../../api/client.ts'
 import { messageOf } from '../../api/refusal.ts'
 import { toast } from '../../parts/toasts/toast-store.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
+import { endUnsaved } from './queries.ts'
 import { useSender } from './use-sender.ts'
 
 /** Says something in a session. */
@@ -20,6 +21,7 @@ export function useSend(key: string): Sending {
   const sender = useSender()
   const { mutateAsync, isPending, variables } = useMutation({
     mutationFn: (text: string) => api.sessions.send(key, { text, ...(sender === undefined ? {} : { sender }) }),
+    onSuccess: () => endUnsaved(key),
     onSettled: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
   })
   const send = async (text: string): Promise<boolean> => {

@@ -4,8 +4,7 @@ import { useMemo, type ReactNode } from 'react'
 import type { SimulationView } from '../../../src/features/simulation/result-schema.ts'
 import { useDoors } from '../../parts/doors.ts'
 import type { RibbonMark, RibbonShade } from '../../ribbon/items.ts'
-import { RibbonCanvas } from '../../ribbon/RibbonCanvas.tsx'
-import { RowNames } from '../../ribbon/RowNames.tsx'
+import { RibbonSheet } from '../../ribbon/RibbonSheet.tsx'
 import { zoom, type RibbonView } from '../../ribbon/view.ts'
 import { layOutSimulation, marksOf, shadesOf } from '../../ribbon/simulated-items.ts'
 import { Track, type Point } from '../../ribbon/Track.tsx'
@@ -14,7 +13,6 @@ import { useNow } from '../../time/clock.ts'
 import { secondTime, shortTime } from '../../time/zone.ts'
 import '../../ribbon/ribbon.css'
 
-const MOST_SCHEDULES = 16
 const MOST_BESIDE = 4
 /** With so many schedules each has one row. */
 const MANY = 6
@@ -42,7 +40,7 @@ export function Gantt({ simulation, sight, marked }: GanttProps): ReactNode {
   const laid = useMemo(() => {
     const mostBeside = simulation.schedules.length > MANY ? 1 : MOST_BESIDE
     const hrefOf = (id: string): string | undefined => (id.startsWith('new_') ? undefined : doors.schedule(id))
-    return layOutSimulation(simulation, { say, marked, mostSchedules: MOST_SCHEDULES, mostBeside, hrefOf })
+    return layOutSimulation(simulation, { say, marked, mostBeside, hrefOf })
   }, [simulation, say, marked, doors])
   const shades = useMemo(() => shadesOf(simulation.outages, say), [simulation, say])
   const marks = useMemo(() => marksOf(simulation), [simulation])
@@ -54,12 +52,9 @@ export function Gantt({ simulation, sight, marked }: GanttProps): ReactNode {
   return (
     <div className="ribbon">
       <GanttControls {...sight} />
-      <div className="ribbon-sheet">
-        <RowNames rows={laid.rows} />
-        <RibbonCanvas {...{ ...laid, view, setView, now, label, shades, marks, open: () => undefined }} />
-      </div>
+      <RibbonSheet {...{ ...laid, view, setView, now, label, shades, marks, open: () => undefined }} />
       <Courses simulation={simulation} view={view} />
-      <Notes {...{ simulation, hidden: laid.hidden, marks, shades }} />
+      <Notes {...{ simulation, marks, shades }} />
     </div>
   )
 }
@@ -111,13 +106,12 @@ function Courses({ simulation: { depth, to, totals }, view }: CoursesProps): Rea
 
 interface NotesProps {
   readonly simulation: SimulationView
-  readonly hidden: number
   readonly marks: readonly RibbonMark[]
   readonly shades: readonly RibbonShade[]
 }
 
 /** What the picture cannot say by itself. */
-function Notes({ simulation: { rows, truncated }, hidden, marks, shades }: NotesProps): ReactNode {
+function Notes({ simulation: { rows, truncated }, marks, shades }: NotesProps): ReactNode {
   const { say, locale } = useTexts()
   return (
     <>
@@ -139,7 +133,6 @@ function Notes({ simulation: { rows, truncated }, hidden, marks, shades }: Notes
           ))}
         </ul>
       )}
-      {hidden > 0 && <p className="ribbon-note">{say('sim.hiddenRows', { count: hidden })}</p>}
       {truncated && <p className="ribbon-note">{say('sim.truncated', { count: rows.length })}</p>}
     </>
   )

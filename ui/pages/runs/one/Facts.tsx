@@ -48,6 +48,7 @@ export function Facts({ run }: { readonly run: RunDetail }): ReactNode {
         <Row name={say('run.fact.priority')}>{run.priority !== 0 && run.priority.toLocaleString(locale)}</Row>
         <Row name={say('run.fact.attempts')}>{run.attempts.length > 0 && run.attempts.length}</Row>
         <Row name={say('run.fact.retryOf')}>{run.retry_of !== null && <RunDoor id={run.retry_of} />}</Row>
+        <Row name={say('run.fact.edits')}>{run.edits !== null && <Edited edits={run.edits} />}</Row>
         <Row name={say('run.fact.parent')}>{run.parent_run_id !== null && <RunDoor id={run.parent_run_id} />}</Row>
         <Row name={say('run.fact.message')}>{run.message_id !== null && <Id id={run.message_id} />}</Row>
         <Row name={say('run.fact.agentMessage')}>
@@ -77,6 +78,22 @@ function Row({ name, children }: { readonly name: string; readonly children: Rea
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+/** What was changed when it was run again. */
+function Edited({ edits: { parts, model } }: { readonly edits: NonNullable<RunDetail['edits']> }): ReactNode {
+  const say = useSay()
+  return (
+    <>
+      {parts.map((part) => say(`again.part.${part}`)).join(', ')}
+      {model !== null && (
+        <>
+          {' '}
+          <code>{model}</code>
+        </>
+      )}
+    </>
   )
 }
 

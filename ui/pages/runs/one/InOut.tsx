@@ -1,12 +1,11 @@
 import type { ReactNode } from 'react'
 import type { RunDetail } from '../../../../src/features/runs/schema.ts'
 import { isPending } from '../../../api/run-actions.ts'
-import { useStream } from '../../../api/stream.ts'
-import { Copyable } from '../../../parts/Copyable.tsx'
+import { useLog, wordsOf } from '../../../api/stream.ts'
+import { Content } from '../../../parts/content/Content.tsx'
 import { Panel } from '../../../parts/Panel.tsx'
-import { Value } from '../../../parts/Value.tsx'
 import { useSay } from '../../../texts/TextProvider.tsx'
-import { wordsOf } from '../run-row.ts'
+import { wordsOf as promptOf } from '../run-row.ts'
 
 /** What went in and what came out, side by side. */
 export function InOut({ run }: { readonly run: RunDetail }): ReactNode {
@@ -21,20 +20,14 @@ export function InOut({ run }: { readonly run: RunDetail }): ReactNode {
 
 function Output({ run }: { readonly run: RunDetail }): ReactNode {
   const say = useSay()
-  const said = useStream(run.id)
   const isOver = !isPending(run)
-  if (!isOver && said !== undefined)
-    return (
-      <Panel title={say('run.speaking')}>
-        {!said.isWhole && <p className="panel-none small">{say('run.missing')}</p>}
-        <Value value={said.text} label={say('run.speaking')} />
-      </Panel>
-    )
+  const words = wordsOf(useLog(run.id) ?? [])
+  if (!isOver && words !== '') return <Content title={say('run.speaking')} value={words} />
   const output = run.output ?? run.result_summary
   const sheet = <Sheet title={say('run.output')} value={output} none={say(isOver ? 'run.noOutput' : 'run.notYet')} />
   if (run.output == null || run.result_summary == null) return sheet
   return (
-    <div>
+    <div className="run-main">
       {sheet}
       <Sheet title={say('run.summary')} value={run.result_summary} none="" />
     </div>
@@ -43,7 +36,7 @@ function Output({ run }: { readonly run: RunDetail }): ReactNode {
 
 /** What is nothing but words is shown as words. */
 function inputOf(payload: unknown): unknown {
-  const words = wordsOf(payload)
+  const words = promptOf(payload)
   if (words === null || typeof payload !== 'object' || payload === null) return payload
   const {
     messageIds: _ids,
@@ -70,10 +63,5 @@ function Sheet({ title, value, none }: SheetProps): ReactNode {
         <p className="panel-none">{none}</p>
       </Panel>
     )
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  return (
-    <Panel title={title} aside={<Copyable text={text} name={title} />}>
-      <Value value={value} label={title} />
-    </Panel>
-  )
+  return <Content title={title} value={value} />
 }

@@ -1,7 +1,14 @@
 import { Button, Modal } from '@mantine/core'
-import { IconCalendarPlus, IconMessage, IconPlayerStop, IconRefresh } from '@tabler/icons-react'
+import {
+  IconArrowsDiff,
+  IconCalendarPlus,
+  IconEdit,
+  IconMessage,
+  IconPlayerStop,
+  IconRefresh,
+} from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import type { RunDetail } from '../../../../src/features/runs/schema.ts'
 import { useAgentName, useScheduleName } from '../../../api/names.ts'
 import { isPending, retryPermission, useCancel, useRetry } from '../../../api/run-actions.ts'
@@ -16,6 +23,9 @@ import { useNow } from '../../../time/clock.ts'
 import { Time } from '../../../time/Time.tsx'
 import { headlineOf } from './headline.ts'
 import { wordsOf } from '../run-row.ts'
+
+// Few look at a run to change it: the form is loaded when it is opened.
+const RunAgain = lazy(async () => ({ default: (await import('./RunAgain.tsx')).RunAgain }))
 
 interface RunHeadProps {
   readonly run: RunDetail
@@ -58,8 +68,12 @@ function Actions({ run }: RunHeadProps): ReactNode {
   const openEditor = useOpenEditor()
   const retry = useRetry()
   const [isAsking, setAsking] = useState(false)
+  const [isEditing, setEditing] = useState(false)
   const again = (): void =>
-    retry.mutate(run, { onSuccess: ({ id }) => void navigate({ to: '/automation/runs/$id', params: { id } }) })
+    retry.mutate(
+      { id: run.id, status: run.status },
+      { onSuccess: ({ id }) => void navigate({ to: '/automation/runs/$id', params: { id } }) },
+    )
   return (
     <>
       <ToConversation run={run} />
@@ -83,14 +97,40 @@ function Actions({ run }: RunHeadProps): ReactNode {
           </Button>
         </Permitted>
       ) : (
-        <Permitted permission={retryPermission(run)}>
-          <Button leftSection={<IconRefresh size={15} aria-hidden />} loading={retry.isPending} onClick={again}>
-            {say(run.status === 'success' ? 'run.again' : 'run.retry')}
-          </Button>
-        </Permitted>
+        <>
+          <ToComparison run={run} />
+          <Permitted permission={run.schedule_id === null ? 'runs:write' : 'schedules:write'}>
+            <Button
+              {...{ variant: 'default', leftSection: <IconEdit size={15} aria-hidden /> }}
+              onClick={() => setEditing(true)}
+            >
+              {say('again.open')}
+            </Button>
+          </Permitted>
+          <Permitted permission={retryPermission(run)}>
+            <Button leftSection={<IconRefresh size={15} aria-hidden />} loading={retry.isPending} onClick={again}>
+              {say(run.status === 'success' ? 'run.again' : 'run.retry')}
+            </Button>
+          </Permitted>
+          <Suspense fallback={null}>
+            {isEditing && <RunAgain {...{ run, isOpen: true, close: () => setEditing(false) }} />}
+          </Suspense>
+        </>
       )}
       <ConfirmCancel run={run} isAsking={isAsking && isPending(run)} close={() => setAsking(false)} />
     </>
+  )
+}
+
+/** Beside the run it repeats, or one that is still to be chosen. */
+function ToComparison({ run }: RunHeadProps): ReactNode {
+  const say = useSay()
+  const navigate = useNavigate({ from: '/automation/runs/$id' })
+  const open = (): void => void navigate({ search: { compare: run.retry_of ?? '' }, replace: true, resetScroll: false })
+  return (
+    <Button variant="default" leftSection={<IconArrowsDiff size={15} aria-hidden />} onClick={open}>
+      {say('compare.open')}
+    </Button>
   )
 }
 

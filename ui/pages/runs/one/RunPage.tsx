@@ -2,7 +2,7 @@ import { Anchor, Button } from '@mantine/core'
 import { IconArrowLeft, IconBraces } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, Suspense, type ReactNode } from 'react'
 import type { RunDetail } from '../../../../src/features/runs/schema.ts'
 import { Copyable } from '../../../parts/Copyable.tsx'
 import { ErrorState } from '../../../parts/ErrorState.tsx'
@@ -14,10 +14,11 @@ import { useSay } from '../../../texts/TextProvider.tsx'
 import { Deliveries } from './Deliveries.tsx'
 import { Facts } from './Facts.tsx'
 import { InOut } from './InOut.tsx'
+import { LogPanel } from './LogPanel.tsx'
 import { Lineage } from './Lineage.tsx'
 import { runOf } from '../queries.ts'
 import { RunHead } from './RunHead.tsx'
-import { Timeline } from './Timeline.tsx'
+import { Trace } from './Trace.tsx'
 import { Usage } from './Usage.tsx'
 import { WhyPanel } from './WhyPanel.tsx'
 import '../runs.css'
@@ -52,23 +53,34 @@ export function RunPage(): ReactNode {
   )
 }
 
+const Compare = lazy(async () => ({ default: (await import('./Compare.tsx')).Compare }))
+
 function Run({ run }: { readonly run: RunDetail }): ReactNode {
+  const isCompared = useSearch({ from: '/shell/automation/runs/$id', select: ({ compare }) => compare !== undefined })
   return (
     <>
       <RunHead run={run} />
-      <div className="run-grid">
-        <div className="run-main">
-          <Failure run={run} />
-          <InOut run={run} />
-          <Deliveries run={run} />
-          <Lineage run={run} />
-          <Facts run={run} />
-          <Usage usage={run.usage} />
-          <Raw run={run} />
-        </div>
-        <div className="run-side">
-          <Timeline run={run} />
-          <WhyPanel run={run} />
+      <div className="run-parts">
+        <Failure run={run} />
+        {isCompared && (
+          <Suspense fallback={null}>
+            <Compare run={run} />
+          </Suspense>
+        )}
+        <Trace run={run} />
+        <div className="run-grid">
+          <div className="run-main">
+            <InOut run={run} />
+            <LogPanel run={run} />
+            <Lineage run={run} />
+            <Raw run={run} />
+          </div>
+          <div className="run-side">
+            <WhyPanel run={run} />
+            <Facts run={run} />
+            <Usage usage={run.usage} />
+            <Deliveries run={run} />
+          </div>
         </div>
       </div>
     </>

@@ -1,11 +1,9 @@
 import { Tooltip } from '@mantine/core'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { RunView } from '../../../../src/features/runs/schema.ts'
 import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
-import { api } from '../../../api/client.ts'
-import { comingOf } from '../../../api/queries.ts'
+import { timelineOf } from '../../../api/queries.ts'
 import { ErrorState } from '../../../parts/ErrorState.tsx'
 import { Lines } from '../../../parts/Lines.tsx'
 import { outcomeColor, type Outcome } from '../../../parts/outcome/outcome.ts'
@@ -13,67 +11,34 @@ import type { Say } from '../../../texts/fill.ts'
 import { useTexts } from '../../../texts/TextProvider.tsx'
 import { useNow } from '../../../time/clock.ts'
 import { momentOf } from '../../../time/wall.ts'
-import { calendarOf, firstDay, type CalendarDay } from './calendar.ts'
+import { calendarOf, firstDay, lastDay, type CalendarDay } from './calendar.ts'
 
 const MINUTE = 60_000
-const PAGE = 200
-const MOST_PAGES = 5
-const MOST_COMING = 1_000
-
-/** The newest runs since a day: as many as can be read without asking for long, and how far back that is. */
-const runsSince = (id: string, from: string) =>
-  queryOptions({
-    queryKey: ['schedules', 'runs', id, 'calendar', from],
-    queryFn: async ({ signal }) => {
-      const runs: RunView[] = []
-      let cursor: string | null = null
-      for (let page = 0; page < MOST_PAGES; page += 1) {
-        const answer = await api.schedules.runs(
-          id,
-          { from, limit: PAGE, ...(cursor === null ? {} : { cursor }) },
-          { signal },
-        )
-        runs.push(...answer.items)
-        cursor = answer.next_cursor
-        if (cursor === null) break
-      }
-      return { runs, isCut: cursor !== null }
-    },
-  })
+const HOUR_SECONDS = 3_600
 
 /** Up to four weeks back and some ahead: how much ran each day and how it ended, and how much is planned. */
 export function CalendarTab({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
   const { say } = useTexts()
   const now = useNow(MINUTE)
   const { timezone: zone } = schedule
-  const createdAt = Date.parse(schedule.created_at)
-  const first = firstDay({ now, zone, createdAt })
-  const past = useQuery(runsSince(schedule.id, new Date(momentOf(`${first}T00:00`, zone) ?? now).toISOString()))
-  const coming = useQuery(comingOf(schedule, MOST_COMING))
-  if (past.data === undefined)
-    return past.error === null ? (
-      <Lines count={7} height={40} />
-    ) : (
-      <ErrorState error={past.error} retry={() => void past.refetch()} />
-    )
-  const { runs, isCut } = past.data
-  const times = coming.data ?? []
-  const oldest = runs.at(-1)
-  // A backfill may have run moments from before the schedule was made.
-  const begins = Math.min(createdAt, ...runs.map((run) => Date.parse(run.nominal_time ?? run.created_at)))
-  const weeks = calendarOf({
-    ...{ runs, coming: times, zone, now, createdAt: begins },
-    readFrom: isCut && oldest !== undefined ? Date.parse(oldest.created_at) : null,
-    readTo: times.length === MOST_COMING ? (times.at(-1) ?? null) : null,
-  })
+  const facts = { now, zone, createdAt: Date.parse(schedule.created_at) }
+  const startOf = (day: string): string => new Date(momentOf(`${day}T00:00`, zone) ?? now).toISOString()
+  const [from, to] = [startOf(firstDay(facts)), startOf(lastDay(facts))]
+  // By the hour, because days begin at other hours in other zones, and are shorter or longer when clocks change.
+  const { data, error, refetch } = useInfiniteQuery(
+    timelineOf({ schedule_id: schedule.id, from, to, step_seconds: HOUR_SECONDS }, true),
+  )
+  if (data === undefined)
+    return error === null ? <Lines count={7} height={40} /> : <ErrorState error={error} retry={() => void refetch()} />
+  const row = data.pages[0]?.items[0]
+  const weeks = calendarOf({ ...facts, buckets: row?.buckets ?? [] })
   const most = Math.max(1, ...weeks.flat().map(({ runs: count, coming: planned }) => count + planned))
   return (
     <div className="calendar">
       <Grid weeks={weeks} most={most} id={schedule.id} />
       <p className="edit-note">
         {say('one.calendar.zone', { zone: zone.replaceAll('_', ' ') })}
-        {isCut && ` ${say('one.calendar.cut', { count: runs.length })}`}
-        {times.length === MOST_COMING && ` ${say('one.calendar.cutAhead', { count: MOST_COMING })}`}
+        {row?.held != null && ` ${row.held.sentence}`}
       </p>
     </div>
   )
@@ -125,7 +90,7 @@ const STRONGEST = 55
 /** One day: the more there is, the stronger its ground; a stripe says how it ended, a hollow mark what is to come. */
 function Day({ day, most, id }: DayProps): ReactNode {
   const { say, locale } = useTexts()
-  const { runs, coming, isToday, isUnknown } = day
+  const { runs, coming, isToday } = day
   const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
     Date.parse(day.day),
   )
@@ -134,7 +99,6 @@ function Day({ day, most, id }: DayProps): ReactNode {
   const look = {
     className: 'calendar-day',
     'data-today': isToday,
-    'data-unknown': isUnknown,
     style: {
       backgroundColor: `color-mix(in srgb, var(--accent-soft) ${runs + coming === 0 ? 0 : strength + 20}%, var(--paper))`,
     },
@@ -151,7 +115,6 @@ function Day({ day, most, id }: DayProps): ReactNode {
       {coming > 0 && (
         <span className="calendar-coming" aria-hidden>
           {coming.toLocaleString(locale)}
-          {day.isPart && '+'}
         </span>
       )}
       <Stripe outcomes={day.outcomes} />
@@ -170,7 +133,7 @@ function Day({ day, most, id }: DayProps): ReactNode {
   )
 }
 
-function wordsOf({ outcomes, runs, coming, isUnknown }: CalendarDay, say: Say): string {
+function wordsOf({ outcomes, runs, coming }: CalendarDay, say: Say): string {
   const bad = (outcomes.failure ?? 0) + (outcomes.late ?? 0)
   const parts = [
     ...(runs > 0 ? [say('one.calendar.runs', { count: runs })] : []),
@@ -178,8 +141,7 @@ function wordsOf({ outcomes, runs, coming, isUnknown }: CalendarDay, say: Say): 
     ...((outcomes.quiet ?? 0) > 0 ? [say('one.calendar.quiet', { count: outcomes.quiet ?? 0 })] : []),
     ...(coming > 0 ? [say('one.calendar.coming', { count: coming })] : []),
   ]
-  if (parts.length > 0) return parts.join(', ')
-  return say(isUnknown ? 'one.calendar.unknown' : 'one.calendar.none')
+  return parts.length > 0 ? parts.join(', ') : say('one.calendar.none')
 }
 
 const ORDER: readonly Outcome[] = ['failure', 'late', 'active', 'waiting', 'quiet', 'success']

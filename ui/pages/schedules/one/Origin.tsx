@@ -8,7 +8,7 @@ import type { ScheduleView } from '../../../../src/features/schedules/schema.ts'
 import { api } from '../../../api/client.ts'
 import { isPending } from '../../../api/run-actions.ts'
 import { useRunNow } from '../../../api/run-now.ts'
-import { useStream } from '../../../api/stream.ts'
+import { useLog, wordsOf } from '../../../api/stream.ts'
 import { OutcomeMark } from '../../../parts/outcome/OutcomeMark.tsx'
 import { Panel } from '../../../parts/Panel.tsx'
 import { Permitted } from '../../../parts/Permitted.tsx'
@@ -68,8 +68,9 @@ interface AnsweredProps {
 
 function Answered({ title, run, none }: AnsweredProps): ReactNode {
   const say = useSay()
-  const said = useStream(run?.id ?? '')
-  const value = run === undefined ? null : isPending(run) ? (said?.text ?? null) : (run.output ?? run.error_message)
+  const isOpen = run !== undefined && isPending(run)
+  const words = wordsOf(useLog(run?.id ?? '', isOpen) ?? [])
+  const value = run === undefined ? null : isOpen ? words : (run.output ?? run.error_message)
   return (
     <section className="origin-side" aria-label={title}>
       <h3>

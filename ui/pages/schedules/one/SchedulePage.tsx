@@ -11,13 +11,13 @@ import { ErrorState } from '../../../parts/ErrorState.tsx'
 import { Lines } from '../../../parts/Lines.tsx'
 import { PageHead } from '../../../parts/PageHead.tsx'
 import { Panel } from '../../../parts/Panel.tsx'
+import { Timeline } from '../../../ribbon/Timeline.tsx'
 import { useShortcuts } from '../../../shell/shortcuts.ts'
 import { useSay } from '../../../texts/TextProvider.tsx'
 import { Facts } from './Facts.tsx'
 import { HeadActions } from './HeadActions.tsx'
 import { HeadLead } from './HeadLead.tsx'
 import { readScheduleOneSearch, TABS, type ScheduleOneSearch, type Tab } from './one-search.ts'
-import { ScheduleRibbon } from './ScheduleRibbon.tsx'
 import '../schedules.css'
 import './one.css'
 
@@ -50,6 +50,7 @@ export function SchedulePage(): ReactNode {
 }
 
 function Known({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
+  const say = useSay()
   const open = useOpenEditor()
   const runNow = useRunNow()
   const [mayWrite, mayRun] = [useMay('schedules:write'), useMay('schedules:run')]
@@ -82,7 +83,9 @@ function Known({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
             <Origin schedule={schedule} runId={schedule.created_by_run} />
           </Suspense>
         )}
-        <ScheduleRibbon schedule={schedule} />
+        <Panel title={say('overview.ribbon')}>
+          <Timeline of={{ schedule_id: schedule.id }} span="24h" />
+        </Panel>
         <Parts schedule={schedule} />
       </div>
     </>

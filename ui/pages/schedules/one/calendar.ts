@@ -1,5 +1,6 @@
-import type { RunView } from '../../../../src/features/runs/schema.ts'
-import { outcomeOf, type Outcome } from '../../../parts/outcome/outcome.ts'
+import type { TimelineRow } from '../../../../src/features/stats/schema.ts'
+import type { Outcome } from '../../../parts/outcome/outcome.ts'
+import { outcomesOf, runsIn, type OutcomeCounts } from '../../../ribbon/items.ts'
 import { wallTime } from '../../../time/wall.ts'
 
 const DAY = 86_400_000
@@ -11,26 +12,17 @@ export interface CalendarDay {
   /** `2026-03-04`, on the clock of the schedule's zone. */
   readonly day: string
   readonly isToday: boolean
-  readonly outcomes: Readonly<Partial<Record<Outcome, number>>>
+  readonly outcomes: OutcomeCounts
   readonly runs: number
   readonly coming: number
-  /** Older, or further ahead, than what was read. */
-  readonly isUnknown: boolean
-  /** What was read ends on this day, so that there may be more. */
-  readonly isPart: boolean
 }
 
-/** What has been read, and how far it goes. */
+/** Counts by the hour, and how the days lie. */
 export interface CalendarFacts {
-  readonly runs: readonly Pick<RunView, 'status' | 'nominal_time' | 'created_at'>[]
-  readonly coming: readonly number[]
+  readonly buckets: readonly Pick<TimelineRow['buckets'][number], 'at' | 'by_status' | 'planned'>[]
   readonly zone: string
   readonly now: number
   readonly createdAt: number
-  /** Runs before this have not been read; null when all have. */
-  readonly readFrom: number | null
-  /** Occurrences after this have not been read; null when all have. */
-  readonly readTo: number | null
 }
 
 const dayOf = (at: number, zone: string): string => wallTime(at, zone).slice(0, 10)
@@ -46,31 +38,29 @@ export function firstDay({ now, zone, createdAt }: Pick<CalendarFacts, 'now' | '
   return new Date(first).toISOString().slice(0, 10)
 }
 
+/** The end of the last day of the grid, on the clock of its zone. */
+export const lastDay = (facts: Pick<CalendarFacts, 'now' | 'zone' | 'createdAt'>): string =>
+  new Date(Date.parse(firstDay(facts)) + WEEKS * 7 * DAY).toISOString().slice(0, 10)
+
 /** Weeks from Monday to Sunday, each day with what happened and what will. */
 export function calendarOf(facts: CalendarFacts): readonly (readonly CalendarDay[])[] {
   const { zone, now } = facts
-  const outcomes = new Map<string, Partial<Record<Outcome, number>>>()
-  for (const run of facts.runs) {
-    const day = dayOf(Date.parse(run.nominal_time ?? run.created_at), zone)
-    const counts = outcomes.get(day) ?? {}
-    const outcome = outcomeOf(run.status)
-    outcomes.set(day, { ...counts, [outcome]: (counts[outcome] ?? 0) + 1 })
+  const days = new Map<string, { readonly outcomes: Partial<Record<Outcome, number>>; coming: number }>()
+  for (const { at, by_status: counts, planned } of facts.buckets) {
+    const name = dayOf(Date.parse(at), zone)
+    const day = days.get(name) ?? { outcomes: {}, coming: 0 }
+    days.set(name, day)
+    day.coming += planned
+    for (const [outcome, count] of Object.entries(outcomesOf(counts)) as [Outcome, number][])
+      day.outcomes[outcome] = (day.outcomes[outcome] ?? 0) + count
   }
-  const coming = new Map<string, number>()
-  for (const at of facts.coming) coming.set(dayOf(at, zone), (coming.get(dayOf(at, zone)) ?? 0) + 1)
   const today = dayOf(now, zone)
-  const known = [facts.readFrom, facts.readTo].map((at) => (at === null ? null : dayOf(at, zone)))
   const first = Date.parse(firstDay(facts))
   return Array.from({ length: WEEKS }, (_, week) =>
     Array.from({ length: 7 }, (_day, index): CalendarDay => {
       const day = new Date(first + (week * 7 + index) * DAY).toISOString().slice(0, 10)
-      const counts = outcomes.get(day) ?? {}
-      return {
-        ...{ day, isToday: day === today, outcomes: counts, coming: coming.get(day) ?? 0 },
-        runs: Object.values(counts).reduce((sum, n) => sum + n, 0),
-        isPart: known.includes(day),
-        isUnknown: (known[0] != null && day < known[0]) || (known[1] != null && day > known[1]),
-      }
+      const { outcomes, coming } = days.get(day) ?? { outcomes: {}, coming: 0 }
+      return { day, isToday: day === today, outcomes, coming, runs: runsIn(outcomes) }
     }),
   )
 }
