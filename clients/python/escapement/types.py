@@ -4493,6 +4493,12 @@ class TaskStatsConfig(TypedDict):
     """A Go duration: `5m0s`."""
 
 
+class TasksInput(TypedDict):
+    """Tasks of any agents."""
+
+    tasks: list[TaskInput]
+
+
 Timeline = TypedDict(
     "Timeline",
     {
@@ -4542,10 +4548,6 @@ class TimelineRowHeld(TypedDict):
     """The rule as the docs write it: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`."""
     evidence: dict[str, Any]
     sentence: str
-class TasksInput(TypedDict):
-    """Tasks of any agents."""
-
-    tasks: list[TaskInput]
 
 
 class Usage(TypedDict):
