@@ -104,7 +104,7 @@ async function sendStream(
 function resourceAccessOf(caller: ToolCaller): ResourceAccess {
   const { ctx, principal, request, reply } = caller
   return {
-    perform: async (toolRequest) => await executeTool(caller, toolRequest, toolRequest.operation),
+    perform: (toolRequest) => executeTool(caller, toolRequest, toolRequest.operation),
     watch: async (filter, changed) => {
       const receiver = new EventReceiver(reply.raw, changed)
       const ended = new Promise<void>((resolve) => {
@@ -280,7 +280,7 @@ function toolRefusal({ ctx, request }: ToolCaller, refusal: Refusal, given?: unk
 }
 
 /** Executes the operation as REST would. */
-function executeTool(caller: ToolCaller, toolRequest: ToolRequest, name: string): unknown {
+async function executeTool(caller: ToolCaller, toolRequest: ToolRequest, name: string): Promise<unknown> {
   const { ctx, principal, request, reply, key } = caller
   const operation: Operation = OPERATIONS[toolRequest.operation]
   if (operation.facade === true && !ctx.settings().tasksEnabled)
@@ -299,9 +299,11 @@ function executeTool(caller: ToolCaller, toolRequest: ToolRequest, name: string)
     caller: { ...callerFrom(principal, once), through: 'mcp' },
     signal: () => disconnectSignal(reply),
   }
-  return executeOperation(operation, call, (work) =>
+  const answer = await executeOperation(operation, call, (work) =>
     ctx.traceSubmission(`mcp ${name}`, request.headers['traceparent'], work),
   )
+  // An operation with several statuses says which one it answers with.
+  return Object.keys(operation.answers).length > 1 ? (answer as { readonly body: unknown }).body : answer
 }
 
 const INPUT_READERS = new Map<string, Reader>()
