@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { EscapementError } from '../client/errors.ts'
-import { responseBody, sendRequest, type Outgoing } from '../client/request.ts'
+import { pause, responseBody, sendRequest, type Outgoing } from '../client/request.ts'
 import { refusalResult, type ToolResult } from '../server/mcp/results.ts'
+import type { MethodParams, MethodResult, MethodScope } from '../server/mcp/server.ts'
 import { remote, type CliContext, type CliCall } from './remote/call.ts'
 import { EXIT, write, type ExitCode } from './terminal.ts'
 
 /** The MCP endpoint of the server. */
 const TARGET = '/mcp'
 const TIMEOUT_MS = 60_000
+/** The pause between questions about a task, if the server states none. */
+const POLL_MS = 1_000
 
 /** `escapement mcp`: offers the tools of a server to an MCP client over stdin and stdout. */
 export function addMcp(command: Command, cli: CliContext): void {
@@ -22,7 +25,12 @@ async function serve(call: CliCall, version: string): Promise<ExitCode> {
   await printNotice(call, `Serving the tools of ${call.url} on stdin and stdout.`)
   await serveTools({
     ...{ stdin, stdout, version },
-    call: (name, input) => callTool(call, name, input),
+    features: {
+      subscribe: false,
+      call: (name, input) => callTool(call, name, input),
+      callAsTask: (name, input, task) => forward(call, 'tools/call', { name, arguments: input, task }),
+      answer: (method, params, scope) => answer(call, method, { params, scope }),
+    },
     failed: (error) => void printNotice(call, error.message),
   })
   return EXIT.ok
@@ -33,15 +41,15 @@ const printNotice = ({ terminal, json }: CliCall, message: string): Promise<void
   write(terminal.stderr, json ? `${JSON.stringify({ message })}\n` : `${message}\n`)
 
 interface RpcResponse {
-  readonly result?: ToolResult
-  readonly error?: { readonly message: string }
+  readonly result?: Readonly<Record<string, unknown>>
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
 /**
- * Calls the tool on the server, which checks the permissions of the key. The idempotency key makes repeating a call safe
- * whose response was lost.
+ * Sends a message to the server, which checks the permissions of the key. The idempotency key makes repeating a call
+ * safe whose response was lost.
  */
-async function callTool({ url, key }: CliCall, name: string, input: unknown): Promise<ToolResult> {
+async function sendMessage({ url, key }: CliCall, method: string, params: unknown): Promise<RpcResponse> {
   const idempotencyKey = randomBytes(24).toString('hex')
   const outgoing: Outgoing = {
     ...{ method: 'POST', target: TARGET, timeoutMs: TIMEOUT_MS, repeatable: true, idempotencyKey },
@@ -50,19 +58,59 @@ async function callTool({ url, key }: CliCall, name: string, input: unknown): Pr
       'content-type': 'application/json',
       'idempotency-key': idempotencyKey,
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   }
+  const response = await sendRequest({ url, key }, outgoing)
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  if (!isStream) return (await responseBody(response, outgoing, [400])) as RpcResponse
+  const frames = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'))
+  return JSON.parse(frames.at(-1)?.slice('data: '.length) ?? '{}') as RpcResponse
+}
+
+async function callTool(call: CliCall, name: string, input: unknown): Promise<ToolResult> {
   try {
-    const { result, error } = (await responseBody(
-      await sendRequest({ url, key }, outgoing),
-      outgoing,
-      [400],
-    )) as RpcResponse
-    return result ?? refusalResult({ code: 'MALFORMED', detail: error?.message ?? 'The server gave no result' })
+    const { result, error } = await sendMessage(call, 'tools/call', { name, arguments: input })
+    if (result !== undefined) return result as ToolResult
+    return refusalResult({ code: 'MALFORMED', detail: error?.message ?? 'The server gave no result' })
   } catch (error) {
     if (!(error instanceof EscapementError)) throw error
     return refusalResult(problemIn(error))
   }
+}
+
+/** Forwards a method; an error of the server is thrown as it is. */
+async function forward(call: CliCall, method: string, params: unknown): Promise<Readonly<Record<string, unknown>>> {
+  const { result, error } = await sendMessage(call, method, params).catch((failure: unknown): RpcResponse => {
+    if (!(failure instanceof EscapementError)) throw failure
+    return { error: { code: -32_603, message: `${failure.code}: ${failure.message}` } }
+  })
+  if (result !== undefined) return result
+  const { code = -32_603, message = 'The server gave no result', data } = error ?? {}
+  const { ProtocolError } = await import('@modelcontextprotocol/server')
+  throw new ProtocolError(code, message, data)
+}
+
+/** Answers a method. The result of a task is asked for when the task has ended, so that no request takes long. */
+async function answer(
+  call: CliCall,
+  method: string,
+  { params, scope }: { readonly params: MethodParams; readonly scope: MethodScope },
+): Promise<MethodResult> {
+  for (let progress = 1, told = ''; method === 'tasks/result';) {
+    const task = await forward(call, 'tasks/get', { taskId: params['taskId'] })
+    if (task['status'] !== 'working') break
+    const message = String(task['statusMessage'])
+    if (message !== told) {
+      told = message
+      await scope.notify({ method: 'notifications/tasks/status', params: task })
+      const { progressToken } = scope
+      if (progressToken !== undefined)
+        await scope.notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+      progress += 1
+    }
+    await pause(Number(task['pollInterval'] ?? POLL_MS), scope.signal)
+  }
+  return forward(call, method, params)
 }
 
 const problemIn = (error: EscapementError): Parameters<typeof refusalResult>[0] => ({

@@ -48,6 +48,7 @@ const ASSET = /^\/(assets\/[\w.-]+|[\w-]+\.(svg|html|js|css))$/
 /** Where WebSockets are opened, with the permission that is asked for there. */
 const SOCKETS: Readonly<Record<string, string>> = {
   '/rpc': "permission: 'any'",
+  '/ws': "permission: 'any'",
   '/api/v1/worker/socket': "permission: 'workers:run'",
 }
 

@@ -261,7 +261,7 @@ describe('a request in a form of its own', () => {
       'Sec-WebSocket-Version: 13',
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     ]
-    for (const path of ['/rpc', '/api/v1/worker/socket']) {
+    for (const path of ['/rpc', '/ws', '/api/v1/worker/socket']) {
       const ask = (...more: readonly string[]) =>
         statusOf(`GET ${path} HTTP/1.1`, ...upgrade, 'Authorization: Bearer owner', ...more)
       expect(await ask('Host: evil.example')).toBe(421)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { agentId, orgId, sessionKey, type RunId } from '../../src/domain/ids.ts'
-import { createSemaphore, createBatcher } from '../../src/server/events/flow.ts'
+import { createSemaphore, createBatcher } from '../../src/server/events/streams.ts'
 import { createOwnerQueue } from '../../src/server/events/channel.ts'
 import { createOwnerCache } from '../../src/server/events/owners.ts'
 import { framesOf, readPosition, afterTransaction } from '../../src/server/events/frames.ts'

@@ -1,9 +1,57 @@
-import type { ServerResponse } from 'node:http'
+import { Writable } from 'node:stream'
+import type { Outlet } from '../http/when-over.ts'
 import type { Subscription } from './filter.ts'
 import { afterTransaction, type Position } from './frames.ts'
 
 /** `slow`: the send buffer of the client is full. `stuck`: the client has read nothing for a while. */
 export type CutOffReason = 'slow' | 'stuck'
+
+/** Where an event stream is written: a response, or a receiver in this process. */
+export interface EventOutlet extends Outlet {
+  useChunkedEncodingByDefault: boolean
+  readonly writeHead: (status: number, headers: Readonly<Record<string, string>>) => unknown
+  readonly flushHeaders: () => void
+}
+
+/** An event as clients receive it; a `reset` says that some were missed. */
+export interface ReceivedEvent {
+  readonly kind: string
+  readonly subject: string
+}
+
+/** Receives the events of a stream in this process, on behalf of a response that is open meanwhile. */
+export class EventReceiver extends Writable implements EventOutlet {
+  useChunkedEncodingByDefault = false
+  readonly socket: Outlet['socket']
+  readonly req: Outlet['req']
+  readonly #receive: (event: ReceivedEvent) => void
+
+  constructor({ socket, req }: Pick<Outlet, 'socket' | 'req'>, receive: (event: ReceivedEvent) => void) {
+    super()
+    this.socket = socket ?? req.socket
+    this.req = req
+    this.#receive = receive
+  }
+
+  writeHead(): void {
+    // The response has its own headers.
+  }
+
+  flushHeaders(): void {
+    // The response has its own headers.
+  }
+
+  /** A chunk consists of whole frames. */
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    for (const frame of chunk.toString('utf8').split('\n\n')) {
+      const data = frame.split('\n').find((line) => line.startsWith('data: '))
+      if (data === undefined) continue
+      const { kind = 'reset', subject = '' } = JSON.parse(data.slice('data: '.length)) as Partial<ReceivedEvent>
+      this.#receive({ kind, subject })
+    }
+    done()
+  }
+}
 
 /** A client of the event stream. */
 export interface EventClient {
@@ -20,7 +68,7 @@ export interface EventClient {
   cutOff: CutOffReason | null
   /** Whether the client is still authorized. */
   readonly isAllowed: () => Promise<boolean>
-  readonly response: ServerResponse
+  readonly response: EventOutlet
 }
 
 /** The response headers of every stream. It ends with its connection, so it needs no length. */
@@ -33,7 +81,7 @@ const STREAM_HEADERS = {
 }
 
 /** Starts the response. Without chunked encoding, the same bytes can be sent to many clients. */
-export function startResponse(response: ServerResponse): void {
+export function startResponse(response: EventOutlet): void {
   response.useChunkedEncodingByDefault = false
   response.writeHead(200, STREAM_HEADERS)
   response.flushHeaders()

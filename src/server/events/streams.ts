@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { ErrGatewayDraining } from '../../api/refusals.ts'
 import type { OrgId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
@@ -15,10 +14,17 @@ import { atExpiry, isOver, whenOver } from '../http/when-over.ts'
 import { createSlotCounter, type SlotLimits, type SlotCounter } from '../http/limited.ts'
 import { catchUp } from './catch-up.ts'
 import { createChannel, type Channel } from './channel.ts'
-import { startResponse, disconnect, isStuck, sendChunk, type EventClient, type CutOffReason } from './client.ts'
+import {
+  startResponse,
+  disconnect,
+  isStuck,
+  sendChunk,
+  type EventClient,
+  type EventOutlet,
+  type CutOffReason,
+} from './client.ts'
 import type { Subscription } from './filter.ts'
 import { retryFrame, heartbeatFrame, type Position, afterTransaction } from './frames.ts'
-import { createSemaphore, createBatcher } from './flow.ts'
 import { createOwnerCache } from './owners.ts'
 
 /** A request to open an event stream. */
@@ -31,7 +37,7 @@ export interface StreamRequest {
   /** When the key or session of the client expires; null if never. */
   readonly expiresAt: Instant | null
   /** Takes over the connection, after the last check that could reject the request. */
-  readonly takeOver: () => ServerResponse
+  readonly takeOver: () => EventOutlet
 }
 
 /** The event streams of this node. */
@@ -155,7 +161,7 @@ async function openEventStream(hub: StreamHub, request: StreamRequest): Promise<
 function startStream(
   hub: StreamHub,
   { orgId, subscription, isAllowed, after, expiresAt }: StreamRequest,
-  { outlet: response, version }: { readonly outlet: ServerResponse; readonly version: number },
+  { outlet: response, version }: { readonly outlet: EventOutlet; readonly version: number },
 ): void {
   const client: EventClient = {
     ...{ subscription, response, isAllowed, position: after ?? afterTransaction(version) },
@@ -273,5 +279,56 @@ async function reviewClient(hub: StreamHub, client: EventClient): Promise<void> 
     if (!(await client.isAllowed())) client.response.end()
   } catch (error) {
     hub.ctx.failed(error)
+  }
+}
+
+/** Limits concurrency; further calls wait in order. */
+interface Semaphore {
+  readonly run: <T>(task: () => Promise<T>) => Promise<T>
+}
+
+export function createSemaphore(size: number): Semaphore {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return {
+    run: async (task) => {
+      if (running >= size) await new Promise<void>((resolve) => waiting.push(resolve))
+      else running += 1
+      try {
+        return await task()
+      } finally {
+        // The next caller takes over the slot.
+        const next = waiting.shift()
+        if (next === undefined) running -= 1
+        else next()
+      }
+    },
+  }
+}
+
+/** Sending may take this share of the time, and batches are delayed no longer than this. */
+const MAX_SEND_SHARE = 0.05
+const MAX_BATCH_DELAY_MS = 500
+
+/**
+ * Calls back soon: at once after a pause, or else after an interval since the last call. The interval grows with the
+ * duration of the last call, so that with many clients more events are sent per batch and other work is not delayed.
+ */
+export function createBatcher(everyMs: number): (flush: () => void) => void {
+  let waiting = false
+  let next = -Infinity
+  return (flush) => {
+    if (waiting) return
+    waiting = true
+    const call = (): void => {
+      waiting = false
+      const began = performance.now()
+      flush()
+      const ended = performance.now()
+      next = ended + Math.max(everyMs, Math.min(MAX_BATCH_DELAY_MS, (ended - began) / MAX_SEND_SHARE))
+    }
+    const wait = next - performance.now()
+    if (wait <= 0) setImmediate(call)
+    else setTimeout(call, wait)
   }
 }

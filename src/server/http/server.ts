@@ -18,6 +18,7 @@ import { createRateLimit } from './rate-limit.ts'
 import { addRoutes } from './routes.ts'
 import { addFacade, isFacadePath, onlyFacade, TASK_ERROR_TYPE, taskErrorOf, withoutFacade } from './task-facade.ts'
 import { addMcp } from '../mcp/routes.ts'
+import { frameSockets } from '../rpc/frames.ts'
 import { addRpc, rpcSockets } from '../rpc/routes.ts'
 import { addSockets } from '../sockets/sockets.ts'
 import { responseOn } from '../sockets/upgrade.ts'
@@ -146,7 +147,7 @@ export function createHttpServer(ctx: HttpContext, answers: AnswerMemory = creat
   addFacade(routing, onlyFacade(ctx.operations))
   addRpc(routing)
   addMcp(routing)
-  addSockets(routing, hosts, { services: [rpcSockets, workerSockets] })
+  addSockets(routing, hosts, { services: [rpcSockets, frameSockets, workerSockets] })
   addDocs(app, ctx.operations, ctx.version)
   const serveNotFoundPage = addConsole(app)
   app.setNotFoundHandler((request, reply) => {

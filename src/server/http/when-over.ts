@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
 import type { Instant } from '../../domain/instant.ts'
 import type { Ports } from '../../engine/ports.ts'
 
@@ -20,11 +21,17 @@ export function atExpiry(clock: Ports['clock'], expiresAt: Instant | null, expir
   }
 }
 
+/** A response, or what is written instead of one. */
+export interface Outlet extends Writable {
+  readonly socket: Socket | null
+  readonly req: { readonly socket: Socket }
+}
+
 /**
  * Calls back once when a response was sent or its connection closed. A pipelined response that waits behind another one
  * gets no close event, so the connection is watched too. Returns a function that cancels it.
  */
-export function whenOver(response: ServerResponse, call: () => void): () => void {
+export function whenOver(response: Outlet, call: () => void): () => void {
   const { socket } = response.req
   const cancel = (): void => {
     socket.off('close', over)
@@ -45,4 +52,4 @@ export function whenOver(response: ServerResponse, call: () => void): () => void
 }
 
 /** Whether the response can no longer be received. */
-export const isOver = (response: ServerResponse): boolean => response.destroyed || response.req.socket.destroyed
+export const isOver = (response: Outlet): boolean => response.destroyed || response.req.socket.destroyed

@@ -8,11 +8,18 @@ import type { Operation } from '../../operations/handler.ts'
 import { OPERATIONS } from '../../operations/table.ts'
 import type { HttpContext } from '../http/context.ts'
 import { internalError, problemOf, refusalOf } from '../http/problem.ts'
-import { refusalResult, successResult, type ToolResult } from './results.ts'
-import { renameSynonyms, type Tool, type ToolRequest } from './tools/tool.ts'
+import type { McpAnswer } from './answer.ts'
+import { answerResourceMethod } from './resources.ts'
+import { PROBLEM_META, refusalResult, successResult, type ToolResult } from './results.ts'
+import type { CallTool, MethodResult, ServerFeatures } from './server.ts'
+import { answerTaskMethod, type ResourceAccess, taskOf } from './tasks.ts'
+import { renameSynonyms, type Tool, toolRequest, type ToolRequest } from './tools/tool.ts'
 import { findTool } from './tools/tools.ts'
 import { batchFullRefusal, createBatchRoom } from '../http/answer-memory.ts'
-import { disconnectSignal, type Exchange } from '../http/exchange.ts'
+import { disconnectSignal, type Exchange, HttpOperations, streamEvents } from '../http/exchange.ts'
+import { whenOver } from '../http/when-over.ts'
+import { EventReceiver } from '../events/client.ts'
+import type { RunView } from '../../features/runs/schema.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { admit, executeOperation, type OperationCall, readersFor, readKey } from '../../operations/perform.ts'
 import { chargeRequest } from '../http/rate-limit.ts'
@@ -40,7 +47,7 @@ export function addMcp(routing: Routing): void {
     )
     done()
   })
-  // There is no stream and no session, so the protocol requires 405 for GET and DELETE.
+  // There is no session, and streams only answer a POST, so the protocol requires 405 for GET and DELETE.
   addMethodNotAllowed(app, MCP_PATH, new Set(['POST']))
 }
 
@@ -49,17 +56,124 @@ async function handleMcp(routing: Routing, exchange: Exchange): Promise<FastifyR
   const { request, reply } = exchange
   const { body, flaw } = readBatch(request)
   if (flaw !== undefined) return reply.code(400).send({ jsonrpc: '2.0', id: null, error: flaw })
-  const call = toolCallerOf(routing, { ...exchange, isBatch: Array.isArray(body) })
+  const caller = toolCallerOf(routing, exchange)
   const signal = disconnectSignal(reply)
+  const access = resourceAccessOf(caller)
+  const isBatch = Array.isArray(body)
+  const features = featuresOf(caller, { access, isBatch })
   // Loaded with the first message, so that it does not slow down the start.
   const { answerPost } = await import('./answer.ts')
-  const post = { headers: headersOf(request), body, signal, version: ctx.version, call }
-  const { status, headers, text } = await answerPost(post)
-  reply.code(status).headers(headers)
-  return reply.send(text ?? undefined)
+  const post = { headers: headersOf(request), body, signal, version: ctx.version, features, access }
+  const answer = await answerPost(post)
+  if (answer.stream !== null) return sendStream(reply, { ...answer, stream: answer.stream })
+  reply.code(answer.status).headers(answer.headers)
+  return reply.send(answer.text ?? undefined)
 }
 
-function toolCallerOf(routing: Routing, { request, reply, isBatch }: Exchange & { readonly isBatch: boolean }) {
+const KEEP_ALIVE_MS = 15_000
+/** The maximum number of unsent bytes of a client that does not read. */
+const MAX_UNSENT_BYTES = 2 * 1_048_576
+const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no', connection: 'close' }
+
+async function sendStream(
+  reply: FastifyReply,
+  { status, headers, stream, close }: McpAnswer & { readonly stream: ReadableStream<Uint8Array> },
+): Promise<FastifyReply> {
+  reply.hijack()
+  const { raw } = reply
+  // A broken connection also emits close.
+  raw.on('error', () => undefined)
+  raw.writeHead(status, { ...headers, ...STREAM_HEADERS })
+  raw.flushHeaders()
+  const reader = stream.getReader()
+  const timer = setInterval(() => raw.write(': keep-alive\n\n'), KEEP_ALIVE_MS).unref()
+  whenOver(raw, () => {
+    clearInterval(timer)
+    reader.cancel().catch(() => undefined)
+  })
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    if (raw.writableLength > MAX_UNSENT_BYTES) raw.destroy()
+    else raw.write(part.value)
+  }
+  raw.end()
+  await close()
+  return reply
+}
+
+/** The operations and live events that the caller of a request may use. */
+function resourceAccessOf(caller: ToolCaller): ResourceAccess {
+  const { ctx, principal, request, reply } = caller
+  return {
+    perform: (toolRequest) => executeTool(caller, toolRequest, toolRequest.operation),
+    watch: async (filter, changed) => {
+      const receiver = new EventReceiver(reply.raw, changed)
+      const ended = new Promise<void>((resolve) => {
+        for (const event of ['finish', 'close']) receiver.once(event, resolve)
+      })
+      const close = (): void => void receiver.destroy()
+      const cancel = whenOver(reply.raw, close)
+      receiver.once('close', cancel)
+      const http = new HttpOperations(ctx, { request, reply })
+      const exchange = { method: 'GET', headers: http.headers, cookie: () => http.cookie(), takeOver: () => receiver }
+      await streamEvents(ctx, exchange, { principal, query: filter })
+      return { ended, close }
+    },
+  }
+}
+
+function featuresOf(
+  caller: ToolCaller,
+  { access, isBatch }: { readonly access: ResourceAccess; readonly isBatch: boolean },
+): ServerFeatures {
+  return {
+    subscribe: true,
+    call: toolCalls(caller, isBatch),
+    callAsTask: (name, input) => asProtocolErrors(caller, () => startTask(caller, { access, name, given: input })),
+    answer: (method, params, scope) =>
+      asProtocolErrors(caller, async () => {
+        caller.charge()
+        if (isBatch) throw new Refusal('MALFORMED', `${method} cannot be used in a batch`)
+        return method.startsWith('tasks/')
+          ? answerTaskMethod(access, method, { params, scope })
+          : answerResourceMethod(access, method, params)
+      }),
+  }
+}
+
+/** Executes a tool, and returns the run that it has created as a task. */
+async function startTask(
+  caller: ToolCaller,
+  { access, name, given }: { readonly access: ResourceAccess; readonly name: string; readonly given: unknown },
+): Promise<MethodResult> {
+  caller.charge()
+  const tool = findTool(name)
+  const input = tool === undefined ? undefined : toolInputReader(name, tool)(renameSynonyms(tool, given))
+  const answer = tool === undefined ? undefined : await executeTool(caller, tool.toRequest(input), name)
+  const id = tool?.runOf?.(answer) ?? null
+  if (id === null) throw new Refusal('CONFLICT', tool?.toOutput(answer, input).text ?? `Unknown tool ${name}`)
+  const task = taskOf((await access.perform(toolRequest('runs.get', { params: { id } }))) as RunView)
+  // The SDK requires content in every result of this method.
+  return { task, content: [{ type: 'text', text: `Started task ${id}.` }] }
+}
+
+/** Codes whose cause is in the params of the message. */
+const PARAM_ERRORS: ReadonlySet<string> = new Set(['VALIDATION', 'NOT_FOUND', 'ALREADY_ENDED'])
+
+/** Reports API errors in the format of the protocol, with the problem for programs. */
+async function asProtocolErrors(caller: ToolCaller, work: () => Promise<MethodResult>): Promise<MethodResult> {
+  try {
+    return await work()
+  } catch (error) {
+    const { ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/server')
+    if (error instanceof ProtocolError) throw error
+    const refusal = refusalOf(error) ?? unexpectedToolError(caller, 'a method', error)
+    const problem = toolRefusal(caller, refusal)._meta?.[PROBLEM_META]
+    const code = PARAM_ERRORS.has(refusal.code) ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError
+    throw new ProtocolError(code, `${refusal.code}: ${refusal.message}`, { [PROBLEM_META]: problem })
+  }
+}
+
+function toolCallerOf(routing: Routing, { request, reply }: Exchange): ToolCaller {
   const { principal } = request
   if (principal === null) throw new Error('the request is not authenticated')
   const header = request.headers['idempotency-key']
@@ -70,10 +184,13 @@ function toolCallerOf(routing: Routing, { request, reply, isBatch }: Exchange & 
     if (!isFirst) chargeRequest(routing, principal)
     isFirst = false
   }
-  const caller = { ctx: routing.contextOf(principal), principal, request, reply, charge, key }
+  return { ctx: routing.contextOf(principal), principal, request, reply, charge, key }
+}
+
+function toolCalls(caller: ToolCaller, isBatch: boolean): CallTool {
   const scope = createBatchRoom()
   let before: Promise<unknown> = Promise.resolve()
-  return async (name: string, input: unknown) => {
+  return async (name, input) => {
     const perform = async () => {
       if (scope.isFull()) return toolRefusal(caller, batchFullRefusal())
       const result = await performTool(caller, name, input)
@@ -163,7 +280,7 @@ function toolRefusal({ ctx, request }: ToolCaller, refusal: Refusal, given?: unk
 }
 
 /** Executes the operation as REST would. */
-function executeTool(caller: ToolCaller, toolRequest: ToolRequest, name: string): unknown {
+async function executeTool(caller: ToolCaller, toolRequest: ToolRequest, name: string): Promise<unknown> {
   const { ctx, principal, request, reply, key } = caller
   const operation: Operation = OPERATIONS[toolRequest.operation]
   if (operation.facade === true && !ctx.settings().tasksEnabled)
@@ -182,9 +299,11 @@ function executeTool(caller: ToolCaller, toolRequest: ToolRequest, name: string)
     caller: { ...callerFrom(principal, once), through: 'mcp' },
     signal: () => disconnectSignal(reply),
   }
-  return executeOperation(operation, call, (work) =>
+  const answer = await executeOperation(operation, call, (work) =>
     ctx.traceSubmission(`mcp ${name}`, request.headers['traceparent'], work),
   )
+  // An operation with several statuses says which one it answers with.
+  return Object.keys(operation.answers).length > 1 ? (answer as { readonly body: unknown }).body : answer
 }
 
 const INPUT_READERS = new Map<string, Reader>()

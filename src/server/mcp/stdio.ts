@@ -1,6 +1,6 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { createToolServer, type CallTool } from './server.ts'
+import { createToolServer, type ServerFeatures } from './server.ts'
 
 /** Options of a server on stdin and stdout. */
 export interface StdioOptions {
@@ -8,7 +8,7 @@ export interface StdioOptions {
   /** Only protocol messages are written to it. */
   readonly stdout: Writable
   readonly version: string
-  readonly call: CallTool
+  readonly features: ServerFeatures
   /** Called with errors that cannot be reported to a client. */
   readonly failed: (error: Error) => void
 }
@@ -19,19 +19,24 @@ const MAX_MESSAGE_BYTES = 2 * 1_048_576
 const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Serves the tools on stdin and stdout. Resolves when the input has ended and every request was answered. */
-export async function serveTools({ stdin, stdout, version, call, failed }: StdioOptions): Promise<void> {
+export async function serveTools({ stdin, stdout, version, features, failed }: StdioOptions): Promise<void> {
   const pending = new Set<Promise<unknown>>()
-  const trackedCall: CallTool = (name, input) => {
-    const answer = call(name, input)
+  const track = <T>(answer: Promise<T>): Promise<T> => {
     pending.add(answer)
     const done = (): void => void pending.delete(answer)
     answer.then(done, done)
     return answer
   }
+  const tracked: ServerFeatures = {
+    subscribe: false,
+    call: (name, input) => track(features.call(name, input)),
+    callAsTask: (name, input, task) => track(features.callAsTask(name, input, task)),
+    answer: (method, params, scope) => track(features.answer(method, params, scope)),
+  }
   // Ending the transport's input would cancel open requests, so the end is delayed until they are answered.
   const input = new PassThrough()
   const transport = new StdioServerTransport(input, stdout, { maxBufferSize: MAX_MESSAGE_BYTES })
-  const handle = serveStdio(() => createToolServer(version, trackedCall), {
+  const handle = serveStdio((context) => createToolServer(version, tracked, context), {
     transport,
     maxSubscriptions: 0,
     onerror: failed,

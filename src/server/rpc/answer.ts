@@ -54,7 +54,7 @@ function suggestMethod(name: string): string | null {
 }
 
 /** The caller of a method, with its limits. */
-interface RpcCaller {
+export interface RpcCaller {
   readonly ctx: HttpContext
   readonly principal: Principal
   readonly requestId: string
@@ -116,7 +116,11 @@ async function answerOne(asker: RpcCaller, given: unknown, isFull = false): Prom
 
 type Outcome = { readonly result: unknown } | { readonly error: RpcError }
 
-async function executeCall(asker: RpcCaller, { method: methodName, params }: RpcRequest): Promise<Outcome> {
+/** Executes one call, with the access checks of its operation. */
+export async function executeCall(
+  asker: RpcCaller,
+  { method: methodName, params }: Omit<RpcRequest, 'id'>,
+): Promise<Outcome> {
   const { ctx, principal, requestId } = asker
   try {
     asker.charge()

@@ -7,7 +7,8 @@ import { createAccessCheck, addMethodNotAllowed, type Routing } from '../http/ro
 import { answerRpc } from './answer.ts'
 import { createMessageQueue } from './message-lane.ts'
 import { failed, rpcRefusal } from './message.ts'
-import { addSockets, type SocketConnection, type SocketLimits, type SocketService } from '../sockets/sockets.ts'
+import { addSockets, type SocketConnection, type SocketService } from '../sockets/sockets.ts'
+import type { SocketLimits } from '../sockets/upgrade.ts'
 
 const RPC_PATH = '/rpc'
 

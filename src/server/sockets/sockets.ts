@@ -15,19 +15,7 @@ import { createSlotCounter, type SlotLimits, type SlotCounter } from '../http/li
 import { chargeRequest } from '../http/rate-limit.ts'
 import type { Routing } from '../http/routes.ts'
 import { internalError, refusalOf } from '../http/problem.ts'
-import { onWebSocket, type Upgrade } from './upgrade.ts'
-
-/** Limits and intervals of WebSockets. */
-export interface SocketLimits {
-  /** Maximum size of a message, and of the unsent data of a client. */
-  readonly maxBytes: number
-  /** The ping interval; a client that has not answered by the next ping is disconnected. */
-  readonly pingMs: number
-  /** How long clients have to disconnect on shutdown. */
-  readonly leaveMs: number
-}
-
-const LIMITS: SocketLimits = { maxBytes: 1_048_576, pingMs: 30_000, leaveMs: 1_000 }
+import { onWebSocket, SOCKET_LIMITS, type SocketLimits, type Upgrade } from './upgrade.ts'
 
 /** Close codes: going away and unsupported data of RFC 6455, and our own for a client that is no longer authorized. */
 const GOING_AWAY = 1001
@@ -39,9 +27,20 @@ export interface SocketService {
   readonly path: string
   /** The access requirements, checked when a client connects and while it is connected. */
   readonly needs: AccessRules
+  /**
+   * Reads the credentials of a client that has sent none with the upgrade from its first message. Without it, every
+   * client must authenticate with the upgrade.
+   */
+  readonly guest?: (message: Buffer, about: { readonly version: string; readonly requestId: string }) => GuestMessage
   /** Called for a new connection; returns the receiver of its messages. */
   readonly open: (connection: SocketConnection) => MessageReceiver
 }
+
+/** What a client without credentials has sent: a token, or something else. */
+export type GuestMessage = {
+  /** The response to a client that is not admitted. */
+  readonly refuse: (refusal: Refusal) => string
+} & ({ readonly token: string; readonly accept: (principal: Principal) => string } | { readonly flaw: Refusal })
 
 /** Receives the messages of one connection. */
 export interface MessageReceiver {
@@ -75,6 +74,9 @@ interface SocketHub {
   readonly hosts: HostCheck
   readonly limits: SocketLimits
   readonly server: WebSocketServer
+  readonly guestServer: WebSocketServer
+  /** The clients that have not authenticated yet. */
+  readonly guests: Set<Duplex>
   readonly clients: Set<SocketClient>
   readonly slots: SlotCounter
   timer: NodeJS.Timeout | null
@@ -88,16 +90,18 @@ export function addSockets(
   hosts: HostCheck,
   { services, limits = {} }: { readonly services: readonly SocketService[]; readonly limits?: Partial<SocketLimits> },
 ): void {
-  const all = { ...LIMITS, ...limits }
+  const all = { ...SOCKET_LIMITS, ...limits }
   const hub: SocketHub = {
-    ...{ routing, hosts, limits: all, clients: new Set() },
+    ...{ routing, hosts, limits: all, clients: new Set(), guests: new Set() },
     server: new WebSocketServer({ noServer: true, maxPayload: all.maxBytes, perMessageDeflate: false }),
+    guestServer: new WebSocketServer({ noServer: true, maxPayload: all.guestBytes, perMessageDeflate: false }),
     slots: createSlotCounter('sockets', () => socketLimits(routing.ctx.settings())),
     ...{ timer: null, stopListening: null, closed: false },
   }
-  hub.server.on('wsClientError', ({ message }, socket) => {
-    rejectUpgrade(hub, { socket }, new Refusal('MALFORMED', `Invalid WebSocket handshake: ${message}`))
-  })
+  for (const server of [hub.server, hub.guestServer])
+    server.on('wsClientError', ({ message }, socket) => {
+      rejectUpgrade(hub, { socket }, new Refusal('MALFORMED', `Invalid WebSocket handshake: ${message}`))
+    })
   const handlers = services.map(
     (service) => [service.path, (upgrade: Upgrade) => void acceptUpgrade(hub, service, upgrade)] as const,
   )
@@ -136,6 +140,10 @@ async function acceptUpgrade(hub: SocketHub, service: SocketService, upgrade: Up
   // The client may disconnect during authentication.
   socket.on('error', () => undefined)
   try {
+    if (service.guest !== undefined && request.headers.authorization === undefined) {
+      acceptGuest(hub, service, { upgrade, name })
+      return
+    }
     const authRequest = { method: 'GET', headers: request.headers }
     const principal = await admitUpgrade(hub, service, request)
     const release = hub.slots.acquire(principal.orgId)
@@ -163,6 +171,108 @@ async function admitUpgrade(hub: SocketHub, { needs }: SocketService, request: I
   admit(ctx, needs, principal)
   if (hub.closed || ctx.isDraining()) throw new ErrGatewayDraining()
   return principal
+}
+
+/** Opens a connection that has not authenticated. What it may do until then is limited. */
+function acceptGuest(
+  hub: SocketHub,
+  service: SocketService,
+  { upgrade: { request, socket, head }, name }: { readonly upgrade: Upgrade; readonly name: string },
+): void {
+  const { routing, hosts, guests, limits } = hub
+  checkHead(request, hosts)
+  routing.connections.check(request.socket)
+  if (hub.closed || routing.ctx.isDraining()) throw new ErrGatewayDraining()
+  if (guests.size >= limits.maxGuests)
+    throw new Refusal('RATE_LIMITED', 'Too many connections of this node have not authenticated', {
+      retryAfterMs: limits.attemptMs,
+    })
+  guests.add(socket)
+  socket.once('close', () => guests.delete(socket))
+  hub.guestServer.handleUpgrade(request, socket, head, (created) => {
+    receiveGuest(hub, created, { service, name, stream: socket })
+  })
+}
+
+interface GuestSocket {
+  readonly service: SocketService
+  readonly name: string
+  readonly stream: Duplex
+}
+
+/** The messages that a client may send with its first one. */
+const MAX_EARLY_MESSAGES = 32
+
+/** Reads one message at a time, until one of them authenticates the client. */
+function receiveGuest(hub: SocketHub, socket: WebSocket, { service, name, stream }: GuestSocket): void {
+  const { guestMs, attemptMs } = hub.limits
+  const timeout = setTimeout(() => {
+    socket.close(ACCESS_LOST, 'connect within 10 seconds')
+    setTimeout(() => stream.destroy(), hub.limits.leaveMs).unref()
+  }, guestMs).unref()
+  const stop = (): void => {
+    clearTimeout(timeout)
+    hub.guests.delete(stream)
+    socket.off('message', receive)
+  }
+  // Messages that were parsed together with one that is being answered arrive although the socket is paused.
+  const waiting: Buffer[] = []
+  let isBusy = false
+  const answer = async (data: Buffer): Promise<void> => {
+    const message = service.guest?.(data, { version: hub.routing.ctx.version, requestId: name })
+    if (message === undefined) return
+    const admitted = await admitGuest(hub, service, { stream, message })
+    if (socket.readyState !== socket.OPEN) return
+    if (!(admitted instanceof Refusal)) {
+      stop()
+      startSocket(hub, socket, { service, ...admitted, name })
+      if ('accept' in message) socket.send(message.accept(admitted.principal))
+      for (const early of waiting.splice(0)) socket.emit('message', early, false)
+      socket.resume()
+      return
+    }
+    hub.routing.ctx.metrics.countRefusal(admitted.code)
+    socket.send(message.refuse(admitted))
+    setTimeout(() => {
+      isBusy = false
+      const next = waiting.shift()
+      if (next === undefined) socket.resume()
+      else receive(next, false)
+    }, attemptMs).unref()
+  }
+  const receive = (data: unknown, isBinary: boolean): void => {
+    if (isBinary) socket.close(UNSUPPORTED_DATA, 'send text')
+    else if (!isBusy) {
+      isBusy = true
+      socket.pause()
+      void answer(data as Buffer)
+    } else if (waiting.push(data as Buffer) > MAX_EARLY_MESSAGES) socket.terminate()
+  }
+  socket.on('error', () => undefined)
+  socket.on('close', stop)
+  socket.on('message', receive)
+}
+
+/** Authenticates the token of a message, and takes a slot of its org. */
+async function admitGuest(
+  hub: SocketHub,
+  { needs }: SocketService,
+  { stream, message }: { readonly stream: Duplex; readonly message: GuestMessage },
+): Promise<Pick<AdmittedSocket, 'authRequest' | 'principal'> | Refusal> {
+  const { routing, slots } = hub
+  try {
+    if ('flaw' in message) return message.flaw
+    const authRequest = { method: 'GET', headers: { authorization: `Bearer ${message.token}` } }
+    const principal = await identifyRequest(routing, authRequest)
+    chargeRequest(routing, principal)
+    admit(routing.ctx, needs, principal)
+    const release = slots.acquire(principal.orgId)
+    stream.once('close', release)
+    if (stream.destroyed) release()
+    return { authRequest, principal }
+  } catch (error) {
+    return refusalOf(error) ?? internalError('')
+  }
 }
 
 const identifyRequest = ({ app, ctx }: Routing, authRequest: AuthRequest): Promise<Principal> | Principal =>
@@ -270,6 +380,7 @@ function reviewSockets({ routing, clients }: SocketHub, orgId: OrgId | null): vo
 function closeAll(hub: SocketHub): void {
   hub.closed = true
   for (const { socket } of hub.clients) socket.close(GOING_AWAY, 'the node is shutting down')
+  for (const guest of hub.guests) guest.destroy()
   setTimeout(() => {
     for (const { socket } of hub.clients) socket.terminate()
   }, hub.limits.leaveMs).unref()

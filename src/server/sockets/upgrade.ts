@@ -1,6 +1,28 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
+/** Limits and intervals of WebSockets. */
+export interface SocketLimits {
+  /** Maximum size of a message, and of the unsent data of a client. */
+  readonly maxBytes: number
+  /** The ping interval; a client that has not answered by the next ping is disconnected. */
+  readonly pingMs: number
+  /** How long clients have to disconnect on shutdown. */
+  readonly leaveMs: number
+  /** Maximum number of clients that have not authenticated yet. */
+  readonly maxGuests: number
+  /** Maximum size of a message of a client that opened its connection without credentials. */
+  readonly guestBytes: number
+  /** How long a client has to authenticate, and the pause after each attempt that failed. */
+  readonly guestMs: number
+  readonly attemptMs: number
+}
+
+export const SOCKET_LIMITS: SocketLimits = {
+  ...{ maxBytes: 1_048_576, pingMs: 30_000, leaveMs: 1_000 },
+  ...{ maxGuests: 64, guestBytes: 131_072, guestMs: 10_000, attemptMs: 1_000 },
+}
+
 const isWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 

@@ -4,7 +4,7 @@ import { BAD_FRAMES, closingCode, frameOf } from './frames.ts'
 import { BAD_REQUESTS } from './requests.ts'
 import { exchange, handshake, hostLine, keyLine, statusesIn, type Heard, type Place } from './wire.ts'
 
-const SOCKETS = ['/rpc', '/api/v1/worker/socket'] as const
+const SOCKETS = ['/rpc', '/ws', '/api/v1/worker/socket'] as const
 
 /** Every request and every frame of which it is known what has to come back. */
 export const knownBad: Scenario = async ({ target, find, note }) => {

@@ -94,7 +94,7 @@ describe('the door', () => {
     expect(wrong.statusCode).toBe(400)
   })
 
-  it('holds no stream open for whoever asks to be told of changes', async () => {
+  it('holds no stream open for a subscription without a filter', async () => {
     const meta = {
       'io.modelcontextprotocol/protocolVersion': MODERN,
       'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },

@@ -20,7 +20,10 @@ const IN_PATHS: Readonly<Record<string, string>> = {
 const CHOOSING = ['stop all']
 
 /** What a tool says and its operation does not: a deletion answers nothing, and of a payload only the prompt is told. */
-const SAID_BY_TOOLS = ['schedule_delete id', 'schedule_delete deleted', ...told('prompt')]
+const SAID_BY_TOOLS = [
+  ...['schedule_delete id', 'schedule_delete deleted', 'run_now outcome', 'task_submit outcome'],
+  ...told('prompt'),
+]
 
 function told(field: string): readonly string[] {
   return ['schedule_create', 'schedule_list', 'schedule_update'].map((name) => `${name} ${field}`)

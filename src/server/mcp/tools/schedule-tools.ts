@@ -245,10 +245,17 @@ const runNow = tool({
     'Returns the id of the run; check its status with run_explain.',
   ].join(' '),
   input: z.strictObject({ schedule_id: scheduleId, mode: z.enum(['force', 'due']).optional() }),
-  output: z.strictObject({ ran: z.boolean(), run_id: z.string().nullable(), reason: z.string().nullable() }),
+  // The outcome is in the result of a task.
+  output: z.strictObject({
+    ran: z.boolean(),
+    run_id: z.string().nullable(),
+    reason: z.string().nullable(),
+    outcome: z.unknown().optional(),
+  }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   synonyms: SYNONYMS,
   toRequest: ({ schedule_id: one, mode }) => toolRequest('schedules.runNow', { params: { id: one }, body: { mode } }),
+  runOf: ({ run_id }: RunNowAnswer) => run_id ?? null,
   toOutput: ({ ran, run_id, reason }: RunNowAnswer) => ({
     structured: { ran, run_id: run_id ?? null, reason: reason ?? null },
     text: ran ? `Created run ${run_id ?? ''}.` : `No run was created: ${reason ?? 'no reason was given'}.`,

@@ -62,6 +62,8 @@ export interface ToolSpec<Input, Answer, Output> {
   readonly synonyms?: Synonyms<Input>
   readonly toRequest: (input: Input) => ToolRequest
   readonly toOutput: (answer: Answer, input: Input) => ToolOutput<Output>
+  /** The run that a call has created; null if none. A tool that has it can be called as a task. */
+  readonly runOf?: (answer: Answer) => string | null
 }
 
 /** A tool without its input and output types; `input` and `output` validate them at run time. */
@@ -76,11 +78,13 @@ export interface Tool {
   readonly toRequest: (input: unknown) => ToolRequest
   /** Takes the response of the operation. */
   readonly toOutput: (answer: unknown, input: unknown) => ToolOutput<unknown>
+  readonly runOf?: (answer: unknown) => string | null
 }
 
 /** Checks the types of a tool and erases them. */
-export const tool = <Input, Answer, Output>(spec: ToolSpec<Input, Answer, Output>): Tool => ({
+export const tool = <Input, Answer, Output>({ runOf, ...spec }: ToolSpec<Input, Answer, Output>): Tool => ({
   ...spec,
+  ...(runOf === undefined ? {} : { runOf: (answer: unknown) => runOf(answer as Answer) }),
   toRequest: (input) => spec.toRequest(input as Input),
   toOutput: (answer, input) => spec.toOutput(answer as Answer, input as Input),
 })
