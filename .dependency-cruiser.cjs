@@ -78,12 +78,13 @@ const UI_MAY_USE = [
   '@tanstack/[^/]+',
   '@tabler/[^/]+',
   '@fontsource-variable/[^/]+',
+  'marked',
 ]
 
 /** Tables that the console shows: facts that would otherwise be written twice, and no decisions. */
 const UI_TABLES = [
   '^src/executors/(kinds?|schema)\\.ts$',
-  '^src/domain/(reasons|run/retry-policy|probe/condition|schedule/(rules|rule-fields|pace/settings))\\.ts$',
+  '^src/domain/(reasons|run/(retry-policy|log-entry)|probe/condition|schedule/(rules|rule-fields|pace/settings))\\.ts$',
   '^src/domain/duration\\.ts$',
 ]
 

@@ -86,8 +86,8 @@ async function forward(call: CliCall, method: string, params: unknown): Promise<
   })
   if (result !== undefined) return result
   const { code = -32_603, message = 'The server gave no result', data } = error ?? {}
-  const { ProtocolError } = await import('@modelcontextprotocol/server')
-  throw new ProtocolError(code, message, data)
+  const { protocolError } = await import('../server/mcp/stdio.ts')
+  throw protocolError(code, message, data)
 }
 
 /** Answers a method. The result of a task is asked for when the task has ended, so that no request takes long. */

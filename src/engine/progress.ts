@@ -3,7 +3,7 @@ import { cutOutput } from '../features/runs/view.ts'
 import type { AttemptId, OrgId, RunId } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
 import { createEntryIds, joinWords, type LogEntry, logEvent } from '../domain/run/log-entry.ts'
-import { type AttemptOfRun, outputCommand } from './commands/engine-commands.ts'
+import { type AttemptEntries, type AttemptOfRun, outputCommand } from './commands/engine-commands.ts'
 import type { OrgActor } from './org-actor.ts'
 
 /** An event that a run reports while it works. */
@@ -31,11 +31,6 @@ export interface Progress {
   readonly add: (progressEvent: ProgressEvent) => void
   /** Publishes and stores what the attempt has printed, before its report. Null: it has printed nothing. */
   readonly settle: (attempt: AttemptOfRun) => Promise<void> | null
-}
-
-/** The new entries of an attempt. */
-export interface AttemptEntries extends Omit<AttemptOfRun, 'orgId'> {
-  readonly entries: readonly LogEntry[]
 }
 
 interface ProgressContext {

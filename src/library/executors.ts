@@ -5,7 +5,7 @@ import type { Attempt } from '../executors/executor.ts'
 import type { ExecutorHost } from '../executors/host.ts'
 import { EXECUTOR_FACTORIES } from '../executors/registry.ts'
 import { findAgent, findInlineAgent } from '../features/agents/input.ts'
-import { loadReportedSession, loadRunEdit } from '../features/runs/attempts-store.ts'
+import { modelOfRetry, reportedSessionOf } from '../features/runs/service.ts'
 import { readResponseResult } from '../features/runs/result-input.ts'
 import { findConversation } from '../features/sessions/view.ts'
 import type { OperationContext } from '../operations/context.ts'
@@ -78,8 +78,8 @@ export function addExecutors(app: App, given: Pick<ExecutorHost, 'callbackUrl' |
         ? Promise.resolve({ sender: null, retryOf: null, exchanges: [] })
         : findConversation(ports, { orgId, runId, sessionKey, mostTokens: maxTokens }),
     lastSessionOf: ({ orgId, agentId, sessionKey }) =>
-      sessionKey === null ? Promise.resolve(null) : loadReportedSession(ports.database, { orgId, agentId, sessionKey }),
-    modelOf: async ({ orgId, runId }) => (await loadRunEdit(ports.database, { orgId, runId }))?.model ?? null,
+      sessionKey === null ? Promise.resolve(null) : reportedSessionOf(ports, { orgId, agentId, sessionKey }),
+    modelOf: (run) => modelOfRetry(ports, run),
     readResult: readResponseResult,
   }
   for (const [kind, perform] of Object.entries(EXECUTOR_FACTORIES)) {

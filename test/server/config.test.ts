@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createConfigReloader, type ConfigReloader } from '../../src/platform/config/reload.ts'
 import type { ConfigView } from '../../src/platform/config/view.ts'
-import { config } from '../../src/features/config/routes.ts'
+import { config } from '../../src/features/config/schema.ts'
 import { loadStoredSettings } from '../../src/features/config/service.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

@@ -1,7 +1,7 @@
 import type { Client } from '../client.ts'
 import { EscapementError } from '../errors.ts'
 import { pause, pauseAfter } from '../request.ts'
-import type { LogEvent, LogLevel } from '../../domain/run/log-entry.ts'
+import type { LogEvent, LogLevel } from '../../features/workers/schema.ts'
 import type { ResultInput, UsageView } from '../../features/runs/schema.ts'
 import type { WorkerAnswer, WorkerAttempt } from '../../features/workers/schema.ts'
 

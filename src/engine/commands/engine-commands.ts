@@ -1,3 +1,4 @@
+import type { LogEntry } from '../../domain/run/log-entry.ts'
 import type { AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import { later, type Instant } from '../../domain/instant.ts'
 import type { ReportDecision } from '../../domain/run/reports.ts'
@@ -12,7 +13,6 @@ import type { BackgroundWork, CallbackRow } from '../../features/runs/attempts-s
 import { cutOutput } from '../../features/runs/view.ts'
 import type { Command } from '../commands-port.ts'
 import type { LoadedOrg } from '../org-state/memory.ts'
-import type { AttemptEntries } from '../progress.ts'
 import { ensureSession } from '../transaction/transaction.ts'
 
 /** Commands that the engine itself executes. */
@@ -150,6 +150,11 @@ export const orphansCommand = (
     return orphans
   },
 })
+
+/** The new entries of an attempt. */
+export interface AttemptEntries extends Omit<AttemptOfRun, 'orgId'> {
+  readonly entries: readonly LogEntry[]
+}
 
 /** Publishes progress events of runs. */
 export const outputCommand = (orgId: OrgId, progress: readonly AttemptEntries[]): Command<void> => ({

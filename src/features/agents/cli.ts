@@ -30,18 +30,7 @@ import { filtersOf, optionsOf } from '../../cli/remote/schema-options.ts'
 import { printJson, showList } from '../../cli/remote/show.ts'
 import { addAction, addList, addResource } from '../../cli/resource.ts'
 import { restrictionsText, SELF_SERVICE } from '../access/cli-restrictions.ts'
-
-/** Reads a URL as an http executor, and any other plain word as its kind. */
-const readExecutor: OptionReader = (text, about) => {
-  if (text.trimStart().startsWith('{')) return json(text, about)
-  return /^https?:/i.test(text.trim()) ? { kind: 'http', url: text.trim() } : { kind: text }
-}
-
-export const EXECUTOR = {
-  flags: '--executor <kind|url|json>',
-  read: readExecutor,
-  hint: 'a kind such as echo, a URL, or JSON',
-} as const
+import { EXECUTOR } from './cli-executor.ts'
 
 const secretReference: OptionReader = (name) => `{{secret:${name}}}`
 

@@ -1,10 +1,6 @@
-import { named } from '../../api/fields.ts'
-import { configPatchSchema, configViewSchema } from '../../platform/config/view.ts'
+import { config, configPatch } from './schema.ts'
 import { updateConfig } from './service.ts'
 import { operation } from '../../operations/handler.ts'
-
-export const config = named('Config', configViewSchema, 'All settings with their values and sources.')
-export const configPatch = named('ConfigPatch', configPatchSchema, 'Settings that take effect at once.')
 
 const deployment = {
   path: '/api/v1/config',

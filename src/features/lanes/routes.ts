@@ -4,8 +4,6 @@ import { OPERATOR_ORG } from '../../domain/access/access.ts'
 import type { OrgId } from '../../domain/ids.ts'
 import { setLane } from './service.ts'
 import type { OperationContext } from '../../operations/context.ts'
-import { nodePage } from '../nodes/schema.ts'
-import { findNodes } from '../nodes/service.ts'
 import { operation } from '../../operations/handler.ts'
 
 /** The org whose work the caller sees: the operator sees all orgs (null). */
@@ -57,13 +55,4 @@ export const laneOperations = {
     const set = await setLane(ports, caller, { name: params.name, concurrency: body.concurrency })
     return applyLane(ctx, caller.orgId, set)
   }),
-}
-
-/** Operations on nodes, the server processes of the deployment. */
-export const nodeOperations = {
-  'nodes.list': operation({
-    ...{ method: 'GET', path: '/api/v1/nodes', tag: 'nodes', permission: 'admin:*', operatorOnly: true },
-    summary: 'List the nodes of the deployment, oldest first',
-    answers: { 200: nodePage },
-  }).by(async ({ ports }) => ({ items: await findNodes(ports), next_cursor: null })),
 }

@@ -1,7 +1,7 @@
 import type { Page } from '../../api/page.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
 import { hideAttemptKeys } from '../../domain/access/restrictions.ts'
-import { agentId, type OrgId, runId, scheduleId, sessionKey } from '../../domain/ids.ts'
+import { agentId, type OrgId, type RunId, runId, scheduleId, sessionKey } from '../../domain/ids.ts'
 import { collectFlaws, textField, unknownFields } from '../../domain/input-fields.ts'
 import { flawed, parsed, type Parsed, parseWord } from '../../domain/input.ts'
 import { type Instant, parseTimeOrMs } from '../../domain/instant.ts'
@@ -28,7 +28,7 @@ import { acted, actorOf } from '../audit/entry.ts'
 import { closedDayError } from '../budgets/limits.ts'
 import { deliveriesOfRun } from '../deliveries/service.ts'
 import { probeAnswerOfRun } from '../probes/view.ts'
-import { type CallbackRow, loadAttempts, loadCallback, loadRunEdit } from './attempts-store.ts'
+import { type CallbackRow, loadAttempts, loadCallback, loadReportedSession, loadRunEdit } from './attempts-store.ts'
 import { listRunPage, loadRun, type RunQuery } from './read-store.ts'
 import type { RunRecord } from './record-store.ts'
 import { readResult } from './result-input.ts'
@@ -279,3 +279,15 @@ function callbackCommand(
     },
   }
 }
+
+/** The model that a retry was created with; null: that of its agent. */
+export const modelOfRetry = async (
+  { database }: Pick<Ports, 'database'>,
+  run: { readonly orgId: OrgId; readonly runId: RunId },
+): Promise<string | null> => (await loadRunEdit(database, run))?.model ?? null
+
+/** The session that the runtime of an agent reported last in a session; null: none. */
+export const reportedSessionOf = (
+  { database }: Pick<Ports, 'database'>,
+  of: Parameters<typeof loadReportedSession>[1],
+): Promise<string | null> => loadReportedSession(database, of)

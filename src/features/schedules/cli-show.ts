@@ -8,7 +8,7 @@ import { json, type OptionReader, seconds, textOrJson } from '../../cli/remote/f
 import { optionsOf, type Overrides } from '../../cli/remote/schema-options.ts'
 import type { Facts } from '../../cli/remote/show.ts'
 import { addAction, ifMatch, type VersionOptions, withVersion } from '../../cli/resource.ts'
-import { EXECUTOR } from '../agents/cli.ts'
+import { EXECUTOR } from '../agents/cli-executor.ts'
 import { whyFacts } from '../explain/cli-show.ts'
 import type { OccurrenceExplanation } from '../explain/schema.ts'
 import { probeFacts } from '../probes/cli-options.ts'

@@ -5,6 +5,8 @@ import { anyJson, id, isoTime, pageOf, whyFields } from '../../api/common.ts'
 import { invitation } from '../access/restrictions-schema.ts'
 import { named, type Shape } from '../../api/fields.ts'
 
+export type { LogEvent, LogLevel } from '../../domain/run/log-entry.ts'
+
 /** Maximum attempts of a worker at a time. */
 const MAX_WORKER_CAPACITY = 1_000
 const MAX_WORKER_AGENTS = 100

@@ -1,4 +1,5 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { ProtocolError } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createToolServer, type ServerFeatures } from './server.ts'
 
@@ -53,3 +54,7 @@ export async function serveTools({ stdin, stdout, version, features, failed }: S
   }
   await handle.close()
 }
+
+/** An error that the client receives as it is. */
+export const protocolError = (code: number, message: string, data: unknown): Error =>
+  new ProtocolError(code, message, data)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ConfigReloader, createConfigReloader, NO_LAYERS } from '../../../src/platform/config/reload.ts'
-import { configPatch } from '../../../src/features/config/routes.ts'
+import { configPatch } from '../../../src/features/config/schema.ts'
 import { schemaReader } from '../../../src/api/read-input.ts'
 import { Refusal } from '../../../src/api/refusals.ts'
 import {
