@@ -31,7 +31,7 @@ export function isRunFirst(
  * refused line or group leaves its heap and returns with the change that may admit it, so that it is never checked in
  * vain.
  */
-const queueKindOf = (run: Pick<GateCandidate, 'trigger'>): QueueKind =>
+export const queueKindOf = (run: Pick<GateCandidate, 'trigger'>): QueueKind =>
   run.trigger === 'task' || run.trigger === 'catchup' ? run.trigger : 'ordinary'
 
 function isGroupFirst(a: ReserveGroup, b: ReserveGroup): boolean {
