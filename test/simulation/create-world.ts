@@ -123,7 +123,17 @@ function createOrg(world: World, { id, maxConcurrent, agents: planned, sessions,
     lineUp.setAgent(agent.id, agent)
   }
   for (const { key, own } of sessions)
-    desk.sessions.set(key, { orgId: id, key, own, cutoff: null, generation: 0, context: null, createdAt: world.now })
+    desk.sessions.set(key, {
+      orgId: id,
+      key,
+      own,
+      cutoff: null,
+      generation: 0,
+      context: null,
+      behind: 0,
+      behindFrom: 0,
+      createdAt: world.now,
+    })
   for (const schedule of schedules) desk.schedules.set(schedule.id, rowOf(world, id, schedule))
   setOrgLimit(memory, maxConcurrent)
   applyCapabilities(memory, idle)

@@ -375,7 +375,17 @@ async function prepareCommands(
 /** Creates the session of a run if it does not exist. */
 export function ensureSession({ state }: Pick<LoadedOrg, 'state'>, key: SessionKey): void {
   if (state.sessions.has(key)) return
-  const session = { orgId: state.orgId, key, own: {}, cutoff: null, generation: 0, context: null, createdAt: state.now }
+  const session = {
+    orgId: state.orgId,
+    key,
+    own: {},
+    cutoff: null,
+    generation: 0,
+    context: null,
+    behind: 0,
+    behindFrom: 0,
+    createdAt: state.now,
+  }
   state.sessions.set(key, session)
   state.changes.newSessions.add(session)
   const run = joinSession(state, key)

@@ -34,6 +34,8 @@ const sessionTable = table('session', {
   generation: column.int(),
   tokens: column.bigint<number | null>(),
   contextWindow: column.bigint<number | null>(),
+  behind: column.int(),
+  behindFrom: column.bigint(),
   createdAt: column.instant(),
 })
 
@@ -48,6 +50,8 @@ const CHANGING_COLUMNS: readonly WrittenColumn<SessionRow>[] = [
   ['generation', 'int', ({ generation }) => generation],
   ['tokens', 'bigint', ({ context }) => context?.tokens ?? null],
   ['context_window', 'bigint', ({ context }) => context?.contextWindow ?? null],
+  ['behind', 'int', ({ behind }) => behind],
+  ['behind_from', 'bigint', ({ behindFrom }) => behindFrom],
 ]
 const KEY_COLUMNS: readonly WrittenColumn<SessionRow>[] = [
   ['org_id', 'text', ({ orgId }) => orgId],
@@ -169,6 +173,8 @@ const sessionFromRow = (row: RowOf<typeof sessionTable>): SessionRow => ({
   generation: row.generation,
   context:
     row.tokens === null || row.contextWindow === null ? null : { tokens: row.tokens, contextWindow: row.contextWindow },
+  behind: row.behind,
+  behindFrom: row.behindFrom,
   createdAt: row.createdAt,
 })
 
@@ -198,6 +204,10 @@ export interface SessionRow {
   cutoff: Instant | null
   generation: number
   context: ContextUse | null
+  /** How many of its runs are in the backlog. */
+  behind: number
+  /** A position that none of its runs in the backlog precedes. */
+  behindFrom: number
   readonly createdAt: Instant
 }
 
