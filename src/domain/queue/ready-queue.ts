@@ -182,7 +182,7 @@ export interface ReadyQueue {
   readonly setBacklog: (line: LineKey, bound: PickingKey | null) => void
   /** Sets how many runs of the session are in the backlog, and their first position. */
   readonly setBehind: (key: SessionKey, tail: SessionTail) => void
-  /** What must be loaded before the last `next` can be answered; null: its answer is final. */
+  /** What must be loaded before the last `next` can be answered, told once; null: its answer is final. */
   readonly shortage: () => Shortage | null
   /** Sessions whose next run must be loaded. */
   readonly shortSessions: () => Shortage | null
@@ -237,7 +237,11 @@ export function createReadyQueue(orgId: OrgId, maxBlocked = Infinity): ReadyQueu
       setSessionTail(state, key, tail)
       updateHeadCompeting(state, state.sessions.get(key) ?? null)
     },
-    shortage: () => state.shortage,
+    shortage: () => {
+      const { shortage } = state
+      state.shortage = null
+      return shortage
+    },
     shortSessions: () => shortSessionsOf(state),
     queuedBeside: (id) => queuedBeside(state, id),
     explain: (id, at) => {

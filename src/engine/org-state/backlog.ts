@@ -1,32 +1,32 @@
 import type { AgentId, RunId, SessionKey } from '../../domain/ids.ts'
 import { type Instant } from '../../domain/instant.ts'
-import type { LineKey, PickingKey, Shortage } from '../../domain/queue/queued-run.ts'
+import type { LineKey, Shortage } from '../../domain/queue/queued-run.ts'
 import { isRunFirst, queueKindOf } from '../../domain/queue/ready-lines.ts'
-import { isTerminal } from '../../domain/run/run-machine.ts'
 import type { Trigger } from '../../domain/run/run.ts'
+import type { Command } from '../commands-port.ts'
 import { cancelCleared } from '../commands/cancel.ts'
-import { StateTooOld } from '../transaction/failures.ts'
+import { clearingName } from '../commands/cancel-waiting-store.ts'
+import { StateTooOld } from '../transaction/history-store.ts'
 import type { RunRow } from '../../features/runs/store.ts'
 import type { SessionRow } from '../../features/sessions/store.ts'
-import type { BacklogLine, BacklogRun, LinePart, SessionPart } from './backlog-store.ts'
-import { addLoadedRun, reindexRun, removeRun, showBehind, type LoadedOrg } from './memory.ts'
-import type { OrgState } from './org-state.ts'
+import type { BacklogLine, BacklogRun } from './backlog-store.ts'
+import {
+  addLoadedRun,
+  type BacklogRequest,
+  type LoadedOrg,
+  reindexRun,
+  removeRun,
+  showBehind,
+  type Window,
+} from './memory.ts'
+import { type Backlog, behindIn, type LineInBacklog, type OrgState, rulesOf } from './org-state.ts'
 
 /**
  * Long queues: of each line and session only the beginning is in memory. The rest is in the backlog, with counts and
  * bounds here that tell when it must be read. ADR 0049 has the rules.
  */
 
-/** How much of an org is in memory. */
-export interface Window {
-  /** Queued runs of an agent in a lane. */
-  readonly line: number
-  /** Queued runs of a session. */
-  readonly session: number
-  /** Queued runs of all lines, if there are many. */
-  readonly org: number
-}
-
+/** How much of an org is in memory by default. */
 export const DEFAULT_WINDOW: Window = { line: 256, session: 64, org: 50_000 }
 
 /** Every line may have this many in memory, however many lines there are. */
@@ -41,26 +41,6 @@ const MAX_SESSION_RUNS = 1_024
 /** Rows read at a time because their deadline has passed. */
 const MAX_DUE = 1_000
 
-/** The part of a line that is in the backlog. */
-export interface LineInBacklog extends LineKey {
-  count: number
-  waiting: number
-  bound: PickingKey | null
-}
-
-/** What of the org is in the backlog. */
-export interface Backlog {
-  /** By name. A line with nothing in the backlog is not in it. */
-  readonly lines: Map<string, LineInBacklog>
-  count: number
-  tasks: number
-  readonly tasksOf: Map<AgentId, number>
-  /** No run in the backlog has an earlier deadline; null: none has any. */
-  wakesAt: Instant | null
-}
-
-export const noBacklog = (): Backlog => ({ lines: new Map(), count: 0, tasks: 0, tasksOf: new Map(), wakesAt: null })
-
 const lineName = ({ agentId, lane, executorKey, kind }: LineKey): string =>
   [agentId, lane, executorKey, kind].join('\n')
 
@@ -70,13 +50,6 @@ const lineOf = (run: RunRow): LineKey => ({
   executorKey: run.executorKey,
   kind: queueKindOf(run),
 })
-
-/** Rows of the backlog that a step needs. Whoever performs the step deletes them there. */
-export type BacklogRequest =
-  | { readonly kind: 'lines'; readonly lines: readonly LinePart[] }
-  | { readonly kind: 'sessions'; readonly sessions: readonly SessionPart[] }
-  | { readonly kind: 'due'; readonly now: Instant; readonly from: Instant; readonly max: number }
-  | { readonly kind: 'ids'; readonly ids: readonly RunId[] }
 
 /** A step that asks for rows of the backlog on its way. */
 export type Loads<Result> = Generator<BacklogRequest, Result, readonly BacklogRun[]>
@@ -205,15 +178,18 @@ function tierOf(
     if (session.behind > 0) return 'behind'
     const inSession = room.inSession(session.key)
     if (inSession > 0 || (readyQueue.session(session.key)?.active ?? 0) > 0)
-      return hasRoom && inSession < window.session ? 'memory' : 'behind'
+      return hasRoom && inSession < window.session && !isHalfFull(readyQueue, window) ? 'memory' : 'behind'
   }
   const bound = state.backlog.lines.get(lineName(lineOf(run)))?.bound ?? null
   if (bound === null) return room.inLine(run) < window.line ? 'memory' : 'competing'
   return hasRoom && isRunFirst(run, bound) ? 'memory' : 'competing'
 }
 
+/** Then runs behind others of their session leave the rest of the memory to those that compete. */
+const isHalfFull = (readyQueue: LoadedOrg['readyQueue'], { org }: Window): boolean => readyQueue.queued() > org / 2
+
 const isBeingCleared = ({ clearings }: OrgState, { key }: SessionRow): boolean =>
-  clearings.size > 0 && clearings.has(`session ${key}`)
+  clearings.size > 0 && clearings.has(clearingName({ subject: 'session', key }))
 
 function addToBacklog(org: LoadedOrg, run: RunRow, behind: boolean): void {
   const { state, readyQueue } = org
@@ -265,7 +241,7 @@ function enterRows(org: LoadedOrg, rows: readonly BacklogRun[]): void {
     session.behind -= 1
     changes.sessions.add(session)
     showBehind(org, session)
-    const clearing = state.clearings.get(`session ${session.key}`)
+    const clearing = state.clearings.get(clearingName({ subject: 'session', key: session.key }))
     if (clearing === undefined) continue
     cancelCleared(state, run, clearing)
     reindexRun(org, run)
@@ -275,7 +251,9 @@ function enterRows(org: LoadedOrg, rows: readonly BacklogRun[]): void {
 /** Loads what must be in memory before the next run can be picked. */
 export function* loadShortage(org: LoadedOrg, window: Window, { lines, sessions }: Shortage): Loads<void> {
   if (lines.length > 0) yield* loadLines(org, lines, lineWindow(org, window))
-  if (sessions.length > 0) yield* loadSessionRuns(org, sessions, Math.ceil(MAX_SESSION_RUNS / sessions.length), window)
+  if (sessions.length === 0) return
+  const each = isHalfFull(org.readyQueue, window) ? 1 : Math.ceil(MAX_SESSION_RUNS / sessions.length)
+  yield* loadSessionRuns(org, sessions, { each, window })
 }
 
 function* loadLines(org: LoadedOrg, keys: readonly LineKey[], max: number): Loads<void> {
@@ -298,11 +276,10 @@ function* loadLines(org: LoadedOrg, keys: readonly LineKey[], max: number): Load
 function* loadSessionRuns(
   org: LoadedOrg,
   keys: readonly SessionKey[],
-  each: number,
-  window: Pick<Window, 'session'>,
+  { each, window }: { readonly each: number; readonly window?: Window },
 ): Loads<void> {
   const { state } = org
-  const max = Math.max(1, Math.min(window.session, each))
+  const max = Math.min(window?.session ?? each, each)
   const sessions = keys.flatMap((key) => state.sessions.get(key) ?? [])
   const rows = yield {
     kind: 'sessions',
@@ -342,29 +319,38 @@ export function* loadCleared(org: LoadedOrg, max: number): Loads<number> {
     if (session === undefined || session.behind === 0 || cancelled >= max) continue
     const before = session.behind
     const each = Math.min(MAX_SESSION_RUNS, max - cancelled)
-    yield* loadSessionRuns(org, [session.key], each, { session: each })
+    yield* loadSessionRuns(org, [session.key], { each })
     cancelled += before - session.behind
   }
   return cancelled
 }
 
 /** Loads these runs, as far as they are in the backlog. */
-export function* loadByIds(org: LoadedOrg, ids: readonly RunId[]): Loads<void> {
-  const { backlog, runs } = org.state
-  if (backlog.count === 0) return
-  const absent = ids.filter((id) => !runs.has(id))
+function* loadByIds(org: LoadedOrg, ids: readonly RunId[]): Loads<void> {
+  const absent = ids.filter((id) => !org.state.runs.has(id))
   if (absent.length > 0) enterRows(org, yield { kind: 'ids', ids: absent })
 }
 
-/** Loads the oldest runs of sessions in which as many messages may be dropped. */
-export function* loadOldest(org: LoadedOrg, wanted: ReadonlyMap<SessionKey, number>): Loads<void> {
-  for (const [key, count] of wanted) yield* loadSessionRuns(org, [key], count, { session: count })
+/** Loads what commands need: runs they name, and the oldest of sessions in which one may be dropped for each. */
+export function* loadForCommands(org: LoadedOrg, commands: readonly Pick<Command<unknown>, 'needs'>[]): Loads<void> {
+  if (org.state.backlog.count === 0) return
+  const ids: RunId[] = []
+  const counts = new Map<SessionKey, number>()
+  const always = new Set<SessionKey>()
+  for (const { needs = {} } of commands) {
+    for (const id of needs.runs ?? []) ids.push(id)
+    for (const key of needs.sessions ?? []) counts.set(key, (counts.get(key) ?? 0) + 1)
+    for (const key of needs.oldest ?? []) always.add(key)
+  }
+  if (ids.length > 0) yield* loadByIds(org, ids)
+  for (const [key, count] of counts)
+    if (mayDrop(org.state, key, count) || always.has(key)) yield* loadSessionRuns(org, [key], { each: count })
 }
 
-/** New runs that are in the backlog. */
-export const backloggedRuns = ({ backlogged }: OrgState['changes']): readonly BacklogRun[] =>
-  [...backlogged].map(([run, behind]) => ({ run, behind }))
-
-/** Runs that were taken from the backlog in this transaction and are still pending. */
-export const stillPromoted = ({ promoted }: OrgState['changes']): readonly RunRow[] =>
-  [...promoted].filter((run) => !isTerminal(run.state))
+/** Whether the session may drop runs of the backlog when as many enter it. */
+function mayDrop(state: OrgState, key: SessionKey, entering: number): boolean {
+  const session = state.sessions.get(key)
+  if (session === undefined || behindIn(state, session) === 0) return false
+  const { cap, drop } = rulesOf(state, session)
+  return drop === 'old' && (state.bySession.get(key)?.size ?? 0) + session.behind + entering > cap
+}

@@ -110,8 +110,12 @@ export function createWindowedQueue(orgId: QueuedRun['orgId'], window: Window): 
     const line = lineOf(run)
     const key = run.sessionKey
     const tail = ofSession(key)
-    const others = [...memory.values()].filter((other) => other.id !== run.id && key !== null && other.sessionKey === key)
-    const isBeside = others.some((other) => (other.state === 'queued' && other.slot !== 'parked') || (isActive(other) && other.inGeneration))
+    const others = [...memory.values()].filter(
+      (other) => other.id !== run.id && key !== null && other.sessionKey === key,
+    )
+    const isBeside = others.some(
+      (other) => (other.state === 'queued' && other.slot !== 'parked') || (isActive(other) && other.inGeneration),
+    )
     const beside = queue.queuedBeside(run.id)
     const bound = bounds.get(nameOf(line))
     // Whoever comes later in an org has a later position.
