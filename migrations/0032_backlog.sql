@@ -18,14 +18,13 @@ create table backlog (
   behind      boolean     not null,
   -- Its deadline.
   wake_at     timestamptz,
-  why         jsonb,
   reserves    jsonb,
   constraint backlog_behind_in_session check (not behind or session_key is not null)
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.2, vacuum_truncate = false);
 
 create index backlog_line_order on backlog (org_id, agent_id, lane, executor_key, kind, behind, priority, created_at, id);
-create index backlog_session_order on backlog (org_id, session_key, seq, id) where behind;
+create index backlog_session_order on backlog (org_id, session_key, seq, id) where session_key is not null;
 create index backlog_wake on backlog (org_id, wake_at, id) where wake_at is not null;
 -- The last of the indexes: while the table is empty, all cost the planner the same, and of equals it takes the youngest.
 alter table backlog add primary key (org_id, created_at, id);
@@ -40,6 +39,8 @@ create table backlog_line (
   count            integer not null check (count > 0),
   -- Those that are not behind another run of their session.
   waiting          integer not null check (waiting between 0 and count),
+  -- No row has a greater number, so a new one of this priority or a greater number comes after all of them.
+  max_priority     integer not null,
   -- No waiting row sorts before this key. It is where reading begins, so that rows taken before cost nothing.
   from_priority    integer,
   from_created_at  timestamptz,

@@ -3,8 +3,7 @@ import { instant, type Instant } from '../../domain/instant.ts'
 import type { QueueKind } from '../../domain/queue/queued-run.ts'
 import { queueKindOf } from '../../domain/queue/ready-lines.ts'
 import type { Reserve } from '../../domain/queue/gates.ts'
-import type { Why } from '../../domain/reasons.ts'
-import { type RunRow, storedReason } from '../../features/runs/store.ts'
+import type { RunRow } from '../../features/runs/store.ts'
 import type { Connection, Row, SqlValue, Transaction } from '../../platform/db/database.ts'
 import { column, columns, jsonOrNull, timestampOrNull, toTimestamp, writes } from '../../platform/db/table.ts'
 import { fixedColumns, IS_SMALL, toRunRow } from './pending-store.ts'
@@ -34,6 +33,8 @@ export interface BacklogLine extends LineKey {
   readonly count: number
   /** Those that are not behind another run of their session. */
   readonly waiting: number
+  /** No run has a greater priority number. */
+  readonly maxPriority: number
   /** No waiting run sorts before it; null exactly if none is waiting. */
   readonly bound: QueueKey | null
 }
@@ -52,6 +53,7 @@ const lineColumns = columns({
   kind: column.text<QueueKind>(),
   count: column.int(),
   waiting: column.int(),
+  maxPriority: column.int(),
   fromPriority: column.int<number | null>(),
   fromCreatedAt: column.instant<Instant | null>(),
   fromId: column.text<RunId | null>(),
@@ -85,6 +87,7 @@ const LINE_KEY = writes<LineKey>([
 const LINE_FACTS = writes<BacklogLine>([
   ['count', 'int', ({ count }) => count],
   ['waiting', 'int', ({ waiting }) => waiting],
+  ['max_priority', 'int', ({ maxPriority }) => maxPriority],
   ['from_priority', 'int', ({ bound }) => bound?.priority ?? null],
   ['from_created_at', 'instant', ({ bound }) => timestampOrNull(bound?.createdAt ?? null)],
   ['from_id', 'word', ({ bound }) => bound?.id ?? null],
@@ -117,7 +120,6 @@ const BACKLOG_WRITES = writes<BacklogRun>([
   ['created_at', 'instant', ({ run }) => timestampOrNull(run.createdAt)],
   ['behind', 'boolean', ({ behind }) => behind],
   ['wake_at', 'instant', ({ run }) => timestampOrNull(run.deadline)],
-  ['why', 'json', ({ run }) => storedReason(run.why)],
   ['reserves', 'json', ({ run }) => (run.reserves.length === 0 ? null : jsonOrNull(run.reserves))],
 ])
 
@@ -133,7 +135,6 @@ const takenColumns = columns({
   ...fixedColumns.definitions,
   seq: column.bigint<number | null>('t.seq'),
   behind: column.boolean('t.behind'),
-  why: column.json<Why | null>('t.why'),
   reserves: column.json<readonly Reserve[] | null>('t.reserves'),
   payload: column.json(`case when ${IS_SMALL} then r.payload end`),
 })
@@ -148,7 +149,7 @@ const takeSql = (rows: string): string => `with taken as materialized (${rows}),
    cross join lateral (select * from run where org_id = $1 and id = t.id offset 0) r order by t.n`
 
 /** The row of the backlog, for `takeSql`. */
-const TAKEN = 'b.ctid as place, b.id, b.seq, b.behind, b.why, b.reserves'
+const TAKEN = 'b.ctid as place, b.id, b.seq, b.behind, b.reserves'
 
 async function take(
   tx: Transaction,
@@ -177,6 +178,7 @@ const QUEUED = {
   firstStartedAt: null,
   endsBy: null,
   graceUntil: null,
+  why: null,
 } as const
 
 /** A line, and how many of its first waiting runs are wanted. */
@@ -228,10 +230,10 @@ const TAKE_FROM_SESSIONS = takeSql(`select f.*, row_number() over (order by s.or
      from unnest(${SESSION_PARTS.arrays(2)}) with ordinality as s (${SESSION_PARTS.names})
     cross join lateral (
       select ${TAKEN} from backlog b
-       where b.org_id = $1 and b.session_key = s.key and b.behind and b.seq >= s.from_seq
+       where b.org_id = $1 and b.session_key = s.key and b.seq >= s.from_seq
        order by b.seq, b.id limit s.max) f`)
 
-/** Takes the first runs of sessions that are behind others, session by session in their order. */
+/** Takes the first runs of sessions, session by session in their order. */
 export const takeFromSessions = (
   tx: Transaction,
   wanted: { readonly orgId: OrgId; readonly sessions: readonly SessionPart[] },

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, laneName, runId, sessionKey, type OrgId } from '../../../src/domain/ids.ts'
 import { later } from '../../../src/domain/instant.ts'
-import { because } from '../../../src/domain/reasons.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/domain/run/retry-policy.ts'
 import { ACCEPTED } from '../../../src/domain/run/run.ts'
 import { createRun } from '../../../src/engine/commands/runs.ts'
@@ -78,7 +77,6 @@ describe('a run that was put into the backlog', () => {
       queued('run_1', {
         ...{ priority: -3, sender: 'mia', deadline: later(NOW, 60_000), retryPolicy: DEFAULT_RETRY_POLICY },
         ...{ sessionKey: sessionKey('s'), seq: 42, generation: 2, trace: '00-1-2-01', firstAttempt: 2, attempt: 2 },
-        why: because('accepted', 'session.debounce_ms'),
         reserves: [{ budgetId: 'bud_1' as never, amount: 7 }],
       }),
     ])
@@ -167,14 +165,14 @@ describe('the first runs of a session', () => {
     expect(await fromSession(0, 9)).toEqual(['run_9', 'run_2'])
   })
 
-  it('are of that session and org alone, and behind another run', async () => {
+  it('are of that session and org alone, and the one that competes is among them', async () => {
     await store([inSession('run_1', 1, 't'), inSession('run_2', 2)], { behind: true })
     await store([queued('run_2', { orgId: OTHER_ORG, sessionKey: sessionKey('s'), seq: 1 })], {
       behind: true,
       org: OTHER_ORG,
     })
-    await store([inSession('run_0', 0)])
-    expect(await fromSession(0, 9)).toEqual(['run_2'])
+    await store([inSession('run_0', 7)])
+    expect(await fromSession(0, 9)).toEqual(['run_2', 'run_0'])
   })
 
   it('compete in their line once one is marked as the first', async () => {
@@ -211,14 +209,14 @@ describe('what is in the backlog of the lines', () => {
   const bound = { priority: 2, createdAt: NOW, id: runId('run_7') }
 
   it('is kept line by line; a line with nothing in it is not', async () => {
-    const tasks: BacklogLine = { ...LINE, kind: 'task', count: 3, waiting: 0, bound: null }
-    await save([{ ...LINE, count: 9, waiting: 4, bound }, tasks])
-    await save([{ ...LINE, count: 1, waiting: 1, bound }], OTHER_ORG)
+    const tasks: BacklogLine = { ...LINE, kind: 'task', count: 3, waiting: 0, maxPriority: 0, bound: null }
+    await save([{ ...LINE, count: 9, waiting: 4, maxPriority: 6, bound }, tasks])
+    await save([{ ...LINE, count: 1, waiting: 1, maxPriority: 2, bound }], OTHER_ORG)
     expect(await loadBacklogLines(db, { orgId: ORG })).toEqual(
-      expect.arrayContaining([{ ...LINE, count: 9, waiting: 4, bound }, tasks]),
+      expect.arrayContaining([{ ...LINE, count: 9, waiting: 4, maxPriority: 6, bound }, tasks]),
     )
     await save([
-      { ...LINE, count: 0, waiting: 0, bound: null },
+      { ...LINE, count: 0, waiting: 0, maxPriority: 6, bound: null },
       { ...tasks, count: 5 },
     ])
     expect(await loadBacklogLines(db, { orgId: ORG })).toEqual([{ ...tasks, count: 5 }])

@@ -106,7 +106,6 @@ create table backlog (
   created_at timestamp with time zone not null,
   behind boolean not null,
   wake_at timestamp with time zone,
-  why jsonb,
   reserves jsonb
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.2, vacuum_truncate=false);
 create table backlog_line (
@@ -117,6 +116,7 @@ create table backlog_line (
   kind text collate C not null,
   count integer not null,
   waiting integer not null,
+  max_priority integer not null,
   from_priority integer,
   from_created_at timestamp with time zone,
   from_id text collate C
@@ -835,7 +835,7 @@ CREATE INDEX backfill_by_age ON backfill USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX backfill_of_schedule ON backfill USING btree (org_id, schedule_id) WHERE (state = 'running'::text);
 CREATE INDEX backfill_open ON backfill USING btree (org_id, id) WHERE ((state = 'running'::text) OR (in_flight <> '{}'::text[]));
 CREATE INDEX backlog_line_order ON backlog USING btree (org_id, agent_id, lane, executor_key, kind, behind, priority, created_at, id);
-CREATE INDEX backlog_session_order ON backlog USING btree (org_id, session_key, seq, id) WHERE behind;
+CREATE INDEX backlog_session_order ON backlog USING btree (org_id, session_key, seq, id) WHERE (session_key IS NOT NULL);
 CREATE INDEX backlog_wake ON backlog USING btree (org_id, wake_at, id) WHERE (wake_at IS NOT NULL);
 CREATE INDEX budget_of_scope ON budget USING btree (org_id, scope, scope_id);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
