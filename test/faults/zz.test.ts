@@ -1,0 +1,21 @@
+import { it } from 'vitest'
+import { createTestDatabase } from '../support/database.ts'
+import { noTotals, printTotals, runSeed } from './run-seeds.ts'
+it('x', async () => {
+  const from = Number(process.env['FROM'] ?? 0), n = Number(process.env['N'] ?? 6)
+  const test = await createTestDatabase('migrated')
+  const database = await test.open({ pool: 3, pinPlans: true })
+  const totals = noTotals()
+  let bad = 0
+  for (let s = from; s < from + n && bad < 3; s++) {
+    const lines: string[] = []
+    try {
+    const broken = await runSeed({ seed: s, database, tell: (line) => lines.push(line) }, totals)
+    const rows = await database.query('select (select count(*) from backlog) as a, (select n_tup_ins from pg_stat_user_tables where relname = $1) as b', ['backlog'])
+    console.log(s, broken === null ? 'ok' : broken.message, JSON.stringify(rows))
+    if (broken !== null) { bad++; console.log(lines.filter((l) => /says|rror/.test(l)).slice(-12).join('\n')) }
+    } catch (e) { bad++; console.log(s, String((e as Error).stack).slice(0, 1500), lines.filter((l) => /says|rror/.test(l)).slice(-12).join('\n')) }
+  }
+  console.log(printTotals(totals))
+  await test.drop()
+}, 600000)
