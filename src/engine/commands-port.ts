@@ -1,5 +1,5 @@
 import { Refusal } from '../api/refusals.ts'
-import type { AgentId, OrgId, ScheduleId, SessionKey } from '../domain/ids.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { OrgState } from './org-state/org-state.ts'
 import type { TransactionReads } from './transaction/reads.ts'
@@ -14,6 +14,10 @@ export interface Command<Answer> {
     readonly sessions?: readonly SessionKey[]
     readonly schedules?: readonly ScheduleId[]
     readonly agents?: readonly AgentId[]
+    /** Pending runs; those that are not pending are left out. */
+    readonly runs?: readonly RunId[]
+    /** Sessions whose oldest waiting run must be in the org state whatever their rules are. */
+    readonly oldest?: readonly SessionKey[]
   }
   /**
    * Reads what `apply` needs beyond the org state; the result is passed to `apply`. It must not write, because it

@@ -21,6 +21,7 @@ import {
   type QueuedRun,
 } from './queued-run.ts'
 import { holdForProvider } from './ready-providers.ts'
+import { closedGateOfLine, isBlockedByBudgets, isShort, shortageOf, shortSessionsOf } from './tails.ts'
 
 /** The state of a node when it picks a run. */
 export interface PickContext {
@@ -41,11 +42,19 @@ export interface ExplainContext extends PickContext {
 /** The run that may start now in the lane. Runs that are refused on the way leave the lane until something changes. */
 export function pickNext(state: QueueState, at: PickContext): QueuedRun | null {
   releaseDueRuns(state, at.now)
+  state.shortage = shortSessionsOf(state)
   const lane = state.lanes.get(at.lane.name)
-  if (lane === undefined) return null
+  if (lane === undefined || state.shortage !== null) return null
   const facts = gateFactsAt(state, at)
   const closed: QueueKind[] = []
   for (let queue = firstQueue(lane, closed); queue !== undefined; queue = firstQueue(lane, closed)) {
+    if (isShort(queue)) {
+      if (lacksRuns(state, { queue, facts, closed })) {
+        state.shortage = shortageOf(queue, lane, at.lane.size - at.lane.held)
+        return null
+      }
+      continue
+    }
     const entry = firstEntryOf(queue)
     if (entry === undefined) return null
     setEntryFacts(facts, entry)
@@ -57,6 +66,32 @@ export function pickNext(state: QueueState, at: PickContext): QueuedRun | null {
     else removeRefused(state, { entry, queue, facts, closed })
   }
   return null
+}
+
+interface ShortQueue {
+  readonly queue: AgentQueue
+  readonly facts: Mutable<GateFacts>
+  readonly closed: QueueKind[]
+}
+
+/**
+ * Whether runs of the line must be loaded before it can be asked. If none of them may start, the line leaves the lane
+ * as if its first run had been refused.
+ */
+function lacksRuns(state: QueueState, { queue, facts, closed }: ShortQueue): boolean {
+  const { agent } = queue.agentInLane
+  facts.session = null
+  facts.agent = agent.load
+  facts.agentTasks = agent.tasks
+  facts.provider = agent.provider
+  const blocked = closedGateOfLine(queue, facts)
+  if (blocked === null) return !isBlockedByBudgets(state, queue)
+  if (blocked === 'lane' || blocked === 'org') closed.push(...QUEUE_KINDS)
+  else if (blocked === 'agent') holdQueue(queue)
+  else if (blocked === 'provider') holdForProvider(queue)
+  else if (queue.kind === 'task' && isFull(facts.agentTasks)) holdQueue(queue)
+  else closed.push(queue.kind)
+  return false
 }
 
 /** Why the run has not started, according to the gates. */
@@ -100,6 +135,8 @@ function firstQueue(lane: Lane, closed: readonly QueueKind[]): AgentQueue | unde
 
 function isQueueAhead(a: AgentQueue, b: AgentQueue): boolean {
   if (a.agentInLane !== b.agentInLane) return isServedFirst(a.agentInLane, b.agentInLane)
+  // Its first run is not known yet.
+  if (isShort(a) || isShort(b)) return isShort(a)
   const [first, second] = [firstEntryOf(a), firstEntryOf(b)]
   return first !== undefined && second !== undefined && isRunFirst(first, second)
 }

@@ -9,7 +9,8 @@ import { checkStart } from '../commands/alerts.ts'
 import { type RunProbe, probeOf } from '../commands/probes.ts'
 import { agentInState, applyEvent } from '../commands/runs.ts'
 import type { WorkerOffer } from '../commands/assign.ts'
-import { type LoadedOrg, reindexRun } from '../org-state/memory.ts'
+import { DEFAULT_WINDOW, loadAtOnce, loadShortage, type Loads } from '../org-state/backlog.ts'
+import { type LoadedOrg, reindexRun, type Window } from '../org-state/memory.ts'
 import { firstToStart } from './startable.ts'
 import { type Allowance, WITHOUT_LIMIT } from './limits.ts'
 
@@ -44,8 +45,22 @@ const MAX_CLAIMS = 512
 /** Whether there may be more runs to start at once. */
 export const isCapped = (claims: readonly Claim[]): boolean => claims.length >= MAX_CLAIMS
 
+/** Starts runs of an org whose backlog, if it has one, can be read at once. */
+export const claimRuns = (org: LoadedOrg, offer: SlotOffer, allowance = WITHOUT_LIMIT): readonly Claim[] =>
+  loadAtOnce(org, startReadyRuns(org, offer, { allowance, window: DEFAULT_WINDOW }))
+
+/** How much may start, and how much of the backlog is loaded at a time. */
+export interface StartOptions {
+  readonly allowance: Allowance
+  readonly window: Window
+}
+
 /** Starts as many runs as the node has slots for, in the order of picking; lanes take turns. */
-export function claimRuns(org: LoadedOrg, offer: SlotOffer, allowance = WITHOUT_LIMIT): readonly Claim[] {
+export function* startReadyRuns(
+  org: LoadedOrg,
+  offer: SlotOffer,
+  { allowance, window }: StartOptions,
+): Loads<readonly Claim[]> {
   const claims: Claim[] = []
   const { now } = org.state
   const open = [...offer.lanes].map(([name, lane]) => {
@@ -55,7 +70,7 @@ export function claimRuns(org: LoadedOrg, offer: SlotOffer, allowance = WITHOUT_
   while (open.length > 0 && claims.length < MAX_CLAIMS) {
     for (let index = 0; index < open.length; index += 1) {
       const asking = open[index]
-      const run = asking === undefined ? undefined : nextRun(org, asking.at, allowance)
+      const run = asking === undefined ? undefined : yield* nextRun(org, asking.at, { allowance, window })
       if (asking === undefined || run === undefined) {
         open.splice(index, 1)
         index -= 1
@@ -77,9 +92,23 @@ interface LanePick extends PickContext {
   readonly lane: { readonly name: LaneName; readonly size: number; held: number }
 }
 
-function nextRun(org: LoadedOrg, at: LanePick, allowance: Allowance): RunRow | undefined {
+function* nextRun(org: LoadedOrg, at: LanePick, options: StartOptions): Loads<RunRow | undefined> {
   const { size, held } = at.lane
-  return held >= size ? undefined : firstToStart(org, at, allowance)
+  return held >= size ? undefined : yield* loadFirst(org, at, options)
+}
+
+/** The first run of the lane that may start, once what is needed to know it is in memory. */
+export function* loadFirst(
+  org: LoadedOrg,
+  at: PickContext,
+  { allowance, window }: StartOptions,
+): Loads<RunRow | undefined> {
+  for (;;) {
+    const run = firstToStart(org, at, allowance)
+    const short = org.readyQueue.shortage()
+    if (run !== undefined || short === null) return run
+    yield* loadShortage(org, window, short)
+  }
 }
 
 function startClaimedRun(org: LoadedOrg, run: RunRow, nodeId: string): AttemptId {

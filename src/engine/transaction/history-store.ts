@@ -45,6 +45,14 @@ export function unpackEvents(packed: unknown): readonly StoredEvent[] {
   return events
 }
 
+/** The state cannot be updated and must be loaded again. */
+export class StateTooOld extends Error {
+  constructor(orgId: OrgId) {
+    super(`the history of ${orgId} does not reach back to its loaded state`)
+    this.name = 'StateTooOld'
+  }
+}
+
 /** The org's lock. It is taken when the transaction starts, so that everything read afterwards is current. */
 export const orgLock = (orgId: OrgId): readonly [number, number] => [LOCK_SPACE.org, lockNumber(orgId)]
 

@@ -2,10 +2,11 @@ import { Refusal } from '../../api/refusals.ts'
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
 import { DAY_MS, earlier, type Instant } from '../../domain/instant.ts'
 import type { Command } from '../commands-port.ts'
-import { type Assignment, assignRuns } from '../commands/assign.ts'
+import { type Assignment, assignReadyRuns } from '../commands/assign.ts'
 import { decideHeartbeats } from '../commands/heartbeats.ts'
 import { chargeStated } from '../commands/quotas.ts'
 import { joinSession } from '../commands/submit.ts'
+import { DEFAULT_WINDOW, loadForCommands, loadShortSessions, moveToBacklog } from '../org-state/backlog.ts'
 import { applyAgentChanges, applyChanges, reloadOrgLimits } from '../org-state/changes.ts'
 import {
   setVersion,
@@ -15,22 +16,24 @@ import {
   loadSchedulesIntoState,
   loadSessionsIntoState,
   taskAgent,
+  withBacklog,
 } from '../org-state/load.ts'
 import { type LoadedOrg, type NodeCapabilities, evictIdleRows } from '../org-state/memory.ts'
 import type { Changes, OrgState } from '../org-state/org-state.ts'
 import { keepPayloads } from '../org-state/payloads.ts'
-import { catchUp, StateTooOld } from './catch-up.ts'
-import { type Claim, claimRuns, type SlotOffer } from './claim.ts'
+import { catchUp } from './catch-up.ts'
+import { type Claim, type SlotOffer, startReadyRuns } from './claim.ts'
 import {
   loadVersionAndLease,
   loadTransactionWriter,
   orgLock,
+  StateTooOld,
   type VersionAndLease,
   type StoredEvent,
   type TransactionRow,
 } from './history-store.ts'
 import { allowanceOf, NO_TRANSACTION_LIMITS, type TransactionLimits } from './limits.ts'
-import { beginOrgTransaction, advanceTime, unblockHeld } from './pass-time.ts'
+import { advanceTime, beginOrgTransaction, loadPassing, unblockHeld } from './pass-time.ts'
 import { createTransactionReads } from './reads.ts'
 import { loadTypicalUsageFor, reviewBudgets, reviewQuotas } from './review-budgets.ts'
 import { isUnchanged, saveEndings, saveTransaction } from './save.ts'
@@ -86,6 +89,7 @@ async function loadNeeds(
   }
   await loadSessionsIntoState(tx, org, { node, keys: [...sessions] })
   await loadAgentsIntoState(tx, org, [...agents])
+  await withBacklog(tx, { org, node }, loadForCommands(org, commands))
   if (state.budgets !== null) await loadTypicalUsageFor(tx, org, commands)
 }
 
@@ -255,6 +259,8 @@ async function runInTransaction(
   if (state.changes.audits.length > 0) await reloadOrgLimits(tx, org)
   applyChanges(org, ctx.node)
   const allowance = allowanceOf(limits)
+  const within = { org, node: ctx.node }
+  await withBacklog(tx, within, loadPassing(org, allowance))
   advanceTime(org, ctx.node, { allowance, between: () => saveEndings(tx, state) })
   if (state.budgets !== null || state.reservesChanged) await reviewBudgets(tx, org)
   if (state.quotas !== null || state.quotasChanged) await reviewQuotas(tx, org)
@@ -268,13 +274,16 @@ async function runInTransaction(
   // Called last: a slot released by a report of this transaction must be on offer in it, or its run would wait in vain.
   const offered = alive ? offer() : null
   const before = allowance.left
-  const claims = offered === null ? [] : claimRuns(org, offered, allowance)
+  const newcomers = ctx.node.window?.() ?? null
+  const start = { allowance, window: newcomers ?? DEFAULT_WINDOW }
+  const claims = offered === null ? [] : await withBacklog(tx, within, startReadyRuns(org, offered, start))
   unblockHeld(org, ctx.node, claims)
   const ofClaims = readPayloads(tx, org, claims)
   // With quotas, the tokens these runs state decide what else may start.
   if (state.quotas !== null) await ofClaims
   const waiting = offered?.workers ?? null
-  const assigned = waiting === null ? NO_ASSIGNMENTS : assignRuns(org, waiting, allowance)
+  const assigned =
+    waiting === null ? NO_ASSIGNMENTS : await withBacklog(tx, within, assignReadyRuns(org, waiting, start))
   const ofAssigned = readPayloads(tx, org, assigned)
   if (state.quotas !== null) await ofAssigned
   // Some runs ended instead of starting: runs that waited for their schedule slots are ready now.
@@ -282,6 +291,8 @@ async function runInTransaction(
     saveEndings(tx, state)
     applyChanges(org, ctx.node)
   }
+  await withBacklog(tx, within, loadShortSessions(org, start.window))
+  if (newcomers !== null) moveToBacklog(org, newcomers)
   const { audits } = state.changes
   if (audits.length > 0) await appendAudits(tx, state.orgId, { entries: audits, at: state.now })
   const changed = [...state.changes.changed]

@@ -10,7 +10,7 @@ import { NO_RETRIES } from '../../domain/run/retry.ts'
 import { type FacadeState, facadeStateOf } from '../../domain/run/run-words.ts'
 import type { Command } from '../../engine/commands-port.ts'
 import { agentInState } from '../../engine/commands/runs.ts'
-import { type Submission, submissionFor, submit, type SubmitResult } from '../../engine/commands/submit.ts'
+import { countQueuedTasks, type Submission, submissionFor, submit, type SubmitResult } from '../../engine/commands/submit.ts'
 import { bindToKey } from '../../engine/idempotency.ts'
 import type { LiveRuns } from '../../engine/live-port.ts'
 import type { Ports } from '../../engine/ports.ts'
@@ -127,7 +127,7 @@ export function submitTasksCommand(
         refuseCommandExecutor(caller, agentInState(orgState, agent).executorKind)
       }
       return submissions.map((task) => {
-        const queued = orgState.allQueuedTasks.size
+        const queued = countQueuedTasks(orgState)
         const deadline = task.deadline ?? later(orgState.now, defaultDeadlineMs)
         return { answer: submit(orgState, { ...task, deadline }), createdAt: orgState.now, queued }
       })
