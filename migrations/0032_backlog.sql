@@ -27,7 +27,7 @@ create index backlog_line_order on backlog (org_id, agent_id, lane, executor_key
 create index backlog_session_order on backlog (org_id, session_key, seq, id) where session_key is not null;
 create index backlog_wake on backlog (org_id, wake_at, id) where wake_at is not null;
 -- The last of the indexes: while the table is empty, all cost the planner the same, and of equals it takes the youngest.
-alter table backlog add primary key (org_id, created_at, id);
+alter table backlog add primary key (org_id, kind, created_at, id);
 
 -- What is in the backlog of each line: read with the org, changed in the transaction that changes the rows.
 create table backlog_line (

@@ -254,10 +254,15 @@ export const takeDue = (
     values: [toTimestamp(wanted.from ?? instant(-Infinity)), toTimestamp(wanted.now), wanted.max],
   })
 
+/** The kind of queue of a run, as `queueKindOf` has it. */
+const kindSql = (trigger: string): string =>
+  `case when ${trigger} in ('task', 'catchup') then ${trigger} else 'ordinary' end`
+
 const TAKE_BY_IDS = takeSql(`select ${TAKEN}, i.ordinality as n from unnest($2::text[]) with ordinality as i (id)
-    cross join lateral (select created_at from run where org_id = $1 and id = i.id offset 0) r
+    cross join lateral (select ${kindSql('trigger')} as kind, created_at from run where org_id = $1 and id = i.id offset 0) r
     cross join lateral (
-      select ctid, * from backlog where org_id = $1 and created_at = r.created_at and id = i.id offset 0) b`)
+      select ctid, * from backlog
+       where org_id = $1 and kind = r.kind and created_at = r.created_at and id = i.id offset 0) b`)
 
 /** Takes these runs, as far as they are in the backlog. */
 export const takeByIds = (
@@ -279,13 +284,20 @@ export async function nextWake(
   return wakeColumn.first(rows)?.wakeAt ?? null
 }
 
+const MARKED = writes<RunRow>([
+  ['id', 'word', ({ id }) => id],
+  ['kind', 'word', (run) => queueKindOf(run)],
+  ['created_at', 'instant', ({ createdAt }) => toTimestamp(createdAt)],
+])
+
 const MARK_FIRST = `update backlog b set behind = false
-  from (select t.ctid as place from unnest($2::text[], $3::timestamptz[]) as i (id, created_at)
-         cross join lateral (select ctid from backlog where org_id = $1 and created_at = i.created_at and id = i.id offset 0) t) u
+  from (select t.ctid as place from unnest(${MARKED.arrays(2)}) as i (${MARKED.names})
+         cross join lateral (
+           select ctid from backlog
+            where org_id = $1 and kind = i.kind and created_at = i.created_at and id = i.id offset 0) t) u
   where b.ctid = u.place`
 
 /** Notes that these runs are the first of their sessions now. */
-export function markFirst(tx: Transaction, orgId: OrgId, runs: readonly Pick<RunRow, 'id' | 'createdAt'>[]): void {
-  const createdAt = `{${runs.map((run) => toTimestamp(run.createdAt)).join(',')}}`
-  if (runs.length > 0) tx.send(MARK_FIRST, [orgId, `{${runs.map(({ id }) => id).join(',')}}`, createdAt])
+export function markFirst(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
+  if (runs.length > 0) tx.send(MARK_FIRST, [orgId, ...MARKED.lists(runs)])
 }

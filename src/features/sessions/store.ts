@@ -141,10 +141,14 @@ export interface SessionCounts {
 }
 
 const pendingCountsOfSession = columns({
-  key: column.text<SessionKey>('r.session_key'),
-  active: column.bigint("count(*) filter (where p.state not in ('waiting', 'queued') or p.attempt > r.first_attempt)"),
-  pending: column.bigint('count(*)'),
+  key: column.text<SessionKey>(),
+  active: column.bigint('sum(active)::bigint'),
+  pending: column.bigint('sum(pending)::bigint'),
 })
+
+/** While a session is being cleared, its runs in the backlog are those that are being cancelled. */
+const NOT_CLEARED_SQL = `not exists (select from clearing c
+  where c.org_id = s.org_id and c.subject = 'session' and c.key = s.key)`
 
 /** Counts the pending runs of sessions in their current generation. Sessions without any are omitted. */
 export async function countSessionWork(
@@ -152,12 +156,18 @@ export async function countSessionWork(
   query: { readonly orgId: OrgId; readonly keys: readonly SessionKey[] },
 ): Promise<ReadonlyMap<SessionKey, SessionCounts>> {
   const rows = await connection.query(
-    `select ${pendingCountsOfSession.list}
-       from pending p
-       join run r on r.org_id = p.org_id and r.id = p.id
-       join session s on s.org_id = r.org_id and s.key = r.session_key and s.generation = r.generation
-      where p.org_id = $1 and r.session_key = any($2::text[])
-      group by r.session_key`,
+    `select ${pendingCountsOfSession.list} from (
+       select s.key, count(*) filter (where p.state not in ('waiting', 'queued') or p.attempt > r.first_attempt) as active,
+              count(*) as pending
+         from pending p
+         join run r on r.org_id = p.org_id and r.id = p.id
+         join session s on s.org_id = r.org_id and s.key = r.session_key and s.generation = r.generation
+        where p.org_id = $1 and r.session_key = any($2::text[])
+        group by s.key
+       union all
+       select s.key, 0, s.behind from session s
+        where s.org_id = $1 and s.key = any($2::text[]) and s.behind > 0 and ${NOT_CLEARED_SQL}) counted
+      group by key`,
     [query.orgId, query.keys],
   )
   return new Map(

@@ -111,12 +111,13 @@ const pendingCountColumns = columns({
 /** The number of pending runs of an agent in a lane and state. */
 export type PendingCount = RowOf<typeof pendingCountColumns>
 
-/** Counts the pending runs of an org. Scans all of them: only for nodes that have not loaded the org. */
+/** Counts the pending runs of an org, one by one outside of the backlog: only for nodes that have not loaded the org. */
 export async function countPendingOfOrg(connection: Connection, orgId: OrgId): Promise<readonly PendingCount[]> {
   const rows = await connection.query(
     `select ${pendingCountColumns.list}
        from pending p join run r on r.org_id = p.org_id and r.id = p.id
-      where p.org_id = $1 group by 1, 2, 3`,
+      where p.org_id = $1 group by 1, 2, 3
+     union all select agent_id, lane, 'queued', sum(count) from backlog_line where org_id = $1 group by 1, 2`,
     [orgId],
   )
   return pendingCountColumns.read(rows)
@@ -137,7 +138,7 @@ export async function countSchedulesByState(
 }
 
 const allScheduleColumns = columns({ state: column.text<ScheduleState>(), ...counted.definitions })
-const allPendingColumns = columns({ state: column.text<PendingState>(), ...counted.definitions })
+const allPendingColumns = columns({ state: column.text<PendingState>(), count: column.bigint('sum(count)::bigint') })
 const openAlertColumns = columns({ kind: column.text<AlertKind>(), ...counted.definitions })
 
 /** Number of schedules of all orgs by state. Scans all of them, so do not call it for every request. */
@@ -148,11 +149,20 @@ export async function countAllSchedules(
   return Object.fromEntries(allScheduleColumns.read(rows).map(({ state, count }) => [state, count]))
 }
 
-/** Number of pending runs of all orgs by state. Scans all of them, so do not call it for every request. */
+/**
+ * Number of pending runs of all orgs by state. Scans all that are not in the backlog, so do not call it for every
+ * request.
+ */
 export async function countAllPending(
   connection: Connection,
 ): Promise<Readonly<Partial<Record<PendingState, number>>>> {
-  const rows = await connection.query(`select ${allPendingColumns.list} from pending group by state`, [])
+  const rows = await connection.query(
+    `select ${allPendingColumns.list}
+       from (select state, count(*) as count from pending group by state
+             union all select 'queued', sum(count) from backlog_line having count(*) > 0) counted
+      group by state`,
+    [],
+  )
   return Object.fromEntries(allPendingColumns.read(rows).map(({ state, count }) => [state, count]))
 }
 
