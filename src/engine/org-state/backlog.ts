@@ -202,9 +202,7 @@ function addToBacklog(org: LoadedOrg, run: RunRow, behind: boolean): void {
     count: 0,
     waiting: 0,
     bound: null,
-    maxPriority: run.priority,
   }
-  line.maxPriority = Math.max(line.maxPriority, run.priority)
   backlog.lines.set(name, line)
   countIn(backlog, line, 1)
   changes.lines.add(line)

@@ -96,8 +96,6 @@ export interface LineInBacklog extends LineKey {
   waiting: number
   /** None of them sorts before it; null: none competes. */
   bound: PickingKey | null
-  /** No run of the line in the backlog has a greater priority number. */
-  maxPriority: number
 }
 
 /** What of an org is in the backlog. */
