@@ -77,8 +77,8 @@ export function setBacklogLines(
       backlog.lines.delete(name)
       readyQueue.setBacklog(line, null)
     }
-  for (const { count, bound, ...facts } of lines) {
-    const line = { ...facts, count: 0, bound }
+  for (const { agentId, lane: name, executorKey, kind, count, waiting, bound } of lines) {
+    const line = { agentId, lane: name, executorKey, kind, count: 0, waiting, bound }
     backlog.lines.set(lineName(line), line)
     countIn(backlog, line, count)
     readyQueue.setBacklog(line, bound)

@@ -5,9 +5,9 @@ import { explainWait } from '../../../src/domain/queue/gates.ts'
 import { createReadyQueue, type ReadyQueue } from '../../../src/domain/queue/ready-queue.ts'
 import { isInFlight } from '../../../src/domain/run/run.ts'
 import { createRandom } from '../../simulation/random.ts'
-import { createWindowedQueue } from './windowed-queue.ts'
+import { createWindowedQueue, WINDOW_MISTAKES } from './windowed-queue.ts'
 import { naivePick, positionOf } from './naive-picker.ts'
-import { STEPS } from './ready-queue-steps.ts'
+import { crowd, type Step, STEPS } from './ready-queue-steps.ts'
 import {
   AGENTS,
   aWorld,
@@ -27,12 +27,26 @@ import {
 const PATIENCE_MS = 600_000
 
 /** Worlds per window. */
-const WINDOWED_WORLDS = Number(process.env['WINDOWED_WORLDS'] ?? 150)
+const WINDOWED_WORLDS = 150
 
 const steps = Object.entries(STEPS).map(([name, { weight }]) => ({ weight, arbitrary: fc.constant(name) }))
 const happening = fc.record({ what: fc.oneof(...steps), seed: fc.nat(1_000_000) })
+/** More often than not many runs of few lines wait. */
+const crowded = fc.record({
+  what: fc.oneof({ weight: 20, arbitrary: fc.constant('crowd') }, ...steps),
+  seed: fc.nat(1_000_000),
+})
+const crowdedLife = fc.noBias(
+  fc.array(fc.array(crowded, { minLength: 1, maxLength: 14, size: 'max' }), {
+    minLength: 1,
+    maxLength: 24,
+    size: 'max',
+  }),
+)
 const round = fc.array(happening, { minLength: 1, maxLength: 14, size: 'max' })
 const life = fc.noBias(fc.array(round, { minLength: 1, maxLength: 24, size: 'max' }))
+
+const stepOf = (what: string): Step => STEPS[what]?.step ?? crowd
 
 function expectSameCounts(world: World, lineUp: ReadyQueue): void {
   const told = {
@@ -101,11 +115,11 @@ describe('a line-up, whatever happens', () => {
     (line, session) => {
       let [picks, loads] = [0, 0]
       fc.assert(
-        fc.property(life, (rounds) => {
+        fc.property(crowdedLife, (rounds) => {
           const [world, queue] = [aWorld(), createWindowedQueue(ORG, { line, session })]
           queue.setLanes(new Set(world.lanes.keys()))
           for (const happenings of rounds) {
-            for (const { what, seed } of happenings) STEPS[what]?.step(world, queue, createRandom(seed))
+            for (const { what, seed } of happenings) stepOf(what)(world, queue, createRandom(seed))
             const expected = naivePick(factsOf(world)).map((run) => run.id)
             expect(takeTurn(world, queue)).toEqual(expected)
             picks += expected.length
@@ -116,6 +130,26 @@ describe('a line-up, whatever happens', () => {
       )
       expect(picks).toBeGreaterThan(4 * WINDOWED_WORLDS)
       expect(loads).toBeGreaterThan(WINDOWED_WORLDS / 10)
+    },
+    PATIENCE_MS,
+  )
+
+  it.each(WINDOW_MISTAKES)(
+    'would not pick the same if %s',
+    (mistake) => {
+      const result = fc.check(
+        fc.property(crowdedLife, (rounds) => {
+          const [world, queue] = [aWorld(), createWindowedQueue(ORG, { line: 2, session: 1 }, mistake)]
+          queue.setLanes(new Set(world.lanes.keys()))
+          for (const happenings of rounds) {
+            for (const { what, seed } of happenings) stepOf(what)(world, queue, createRandom(seed))
+            const expected = naivePick(factsOf(world)).map((run) => run.id)
+            expect(takeTurn(world, queue)).toEqual(expected)
+          }
+        }),
+        { seed: 20260117, numRuns: 600, endOnFailure: true },
+      )
+      expect(result.failed).toBe(true)
     },
     PATIENCE_MS,
   )

@@ -11,6 +11,15 @@ export interface Window {
   readonly session: number
 }
 
+/** What somebody might do wrong on a bad day. */
+export const WINDOW_MISTAKES = [
+  'a newcomer that belongs into memory goes to the backlog and nobody hears of it',
+  'a load skips all but one of the runs with equal priority and age',
+  'after a load all that is left is believed to sort behind one run more',
+  'a session whose next run is in the backlog is passed over',
+] as const
+export type WindowMistake = (typeof WINDOW_MISTAKES)[number]
+
 /** A run in the backlog, with a copy of what decides about it. `behind`: another run of its session goes before it. */
 interface BacklogRun {
   readonly run: QueuedRun
@@ -21,6 +30,12 @@ interface BacklogRun {
   readonly seq: number
   behind: boolean
 }
+
+const lastOfEquals = (rows: readonly BacklogRun[]): readonly BacklogRun[] =>
+  rows.filter(({ row }, index) => {
+    const next = rows[index + 1]?.row
+    return next?.priority !== row.priority || next.createdAt !== row.createdAt
+  })
 
 const kindOf = ({ trigger }: QueuedRun): QueueKind =>
   trigger === 'task' || trigger === 'catchup' ? trigger : 'ordinary'
@@ -38,7 +53,11 @@ const nameOf = ({ agentId, lane, executorKey, kind }: LineKey): string => `${age
  * A ready queue that keeps only the beginning of long lines and sessions in memory, as an org does, with a list in
  * place of the table. Nobody who calls it sees a difference.
  */
-export function createWindowedQueue(orgId: QueuedRun['orgId'], window: Window): ReadyQueue & { loads: () => number } {
+export function createWindowedQueue(
+  orgId: QueuedRun['orgId'],
+  window: Window,
+  mistake: WindowMistake | null = null,
+): ReadyQueue & { loads: () => number } {
   const queue = createReadyQueue(orgId)
   const backlog = new Map<RunId, BacklogRun>()
   const memory = new Map<RunId, QueuedRun>()
@@ -62,7 +81,8 @@ export function createWindowedQueue(orgId: QueuedRun['orgId'], window: Window): 
   const tellSession = (key: SessionKey | null, from: number): void => {
     if (key === null) return
     froms.set(key, from)
-    queue.setBehind(key, { count: ofSession(key).length, from })
+    const isForgotten = mistake === WINDOW_MISTAKES[3] && ofSession(key).length < 2
+    queue.setBehind(key, { count: isForgotten ? 0 : ofSession(key).length, from })
   }
 
   /** Rows enter memory; the part of their line and session that stays is told to the queue. */
@@ -79,8 +99,9 @@ export function createWindowedQueue(orgId: QueuedRun['orgId'], window: Window): 
   const load = ({ lines, sessions }: Shortage): void => {
     loads += 1
     for (const line of lines) {
-      const rows = ofLine(line).slice(0, window.line)
-      const last = rows.at(-1)
+      const all = ofLine(line)
+      const rows = (mistake === WINDOW_MISTAKES[1] ? lastOfEquals(all) : all).slice(0, window.line)
+      const last = mistake === WINDOW_MISTAKES[2] ? all[window.line + 1] : rows.at(-1)
       take(rows)
       tellLine(line, last?.row)
     }
@@ -126,13 +147,14 @@ export function createWindowedQueue(orgId: QueuedRun['orgId'], window: Window): 
       if (beside.inSession <= window.session && beside.ofAgentInLane <= 3 * window.line) return
       behind = true
     } else if (bound === undefined ? beside.ofAgentInLane <= window.line : !isRunFirst(bound, run)) {
-      if (bound === undefined || beside.ofAgentInLane <= 3 * window.line) return
+      if (bound === undefined || (beside.ofAgentInLane <= 3 * window.line && mistake !== WINDOW_MISTAKES[0])) return
     }
     queue.remove(run.id)
     memory.delete(run.id)
     backlog.set(run.id, { run, row: { ...run }, line, key, seq: run.seq ?? 0, behind })
     if (key !== null) tellSession(key, tail.length === 0 ? (run.seq ?? 0) : Math.min(froms.get(key) ?? 0, run.seq ?? 0))
-    if (!behind) tellLine(line, bound === undefined || isRunFirst(run, bound) ? run : undefined)
+    const isLower = bound === undefined || (isRunFirst(run, bound) && mistake !== WINDOW_MISTAKES[0])
+    if (!behind) tellLine(line, isLower ? run : undefined)
   }
 
   const leave = (id: RunId): void => {
