@@ -1,5 +1,5 @@
 import { isWorkerId, isWorkerKey } from '../domain/agent.ts'
-import type { AgentId, LaneName, OrgId, RunId } from '../domain/ids.ts'
+import type { AgentId, LaneName, OrgId, ProviderName, RunId } from '../domain/ids.ts'
 import { resolveLane } from '../domain/queue/lanes.ts'
 import type { BacklogPlace, ExplainContext } from '../domain/queue/fairness.ts'
 import type { LaneLoad, ProviderStatus, Wait } from '../domain/queue/gates.ts'
@@ -139,19 +139,33 @@ export function createLiveWork(parts: NodeParts): LiveWork {
 }
 
 function workIn({ state, readyQueue }: LoadedOrg): OrgWork {
-  const queued = readyQueue.queued()
+  const inMemory = readyQueue.queued()
   const active = readyQueue.inFlight()
+  const inBacklog = new Map<AgentId, number>()
+  for (const { agentId, count } of state.backlog.lines.values()) addCount(inBacklog, agentId, count)
   const agents: { id: AgentId; queued: number; active: number }[] = []
-  for (const id of state.agents.keys()) {
-    const work = { id, queued: readyQueue.queuedOf(id), active: readyQueue.inFlightOf(id) }
+  for (const id of new Set([...state.agents.keys(), ...inBacklog.keys()])) {
+    const queued = readyQueue.queuedOf(id) + (inBacklog.get(id) ?? 0)
+    const work = { id, queued, active: readyQueue.inFlightOf(id) }
     if (work.queued + work.active > 0) agents.push(work)
   }
-  return { waiting: state.runs.size - queued - active, queued, active, agents }
+  const waiting = state.runs.size - inMemory - active
+  return { waiting, queued: inMemory + state.backlog.count, active, agents }
 }
 
 function providersIn({ state, readyQueue }: LoadedOrg): readonly ProviderStatus[] {
   const names = [...(state.quotas?.providers.keys() ?? [])].toSorted()
-  return names.flatMap((name) => readyQueue.provider(name) ?? [])
+  const inBacklog = new Map<ProviderName, number>()
+  for (const { agentId, count } of state.backlog.lines.values()) {
+    const name = state.agents.get(agentId)?.provider ?? null
+    if (name !== null) addCount(inBacklog, name, count)
+  }
+  return names.flatMap((name) => {
+    const status = readyQueue.provider(name)
+    if (status === null) return []
+    const { load, inFlight, waiting } = status
+    return [{ load, inFlight, waiting: waiting + (inBacklog.get(name) ?? 0) }]
+  })
 }
 
 /** A node holds a slot while it executes an attempt, so counting the runs that nodes hold is enough; there are few. */
@@ -167,6 +181,8 @@ function lanesOf(parts: NodeParts, orgId: OrgId | null): ReturnType<LiveWork['la
       for (const run of held) addCount(active, resolveLane(run.lane, sizes), 1)
     }
     for (const lane of sizes.keys()) addCount(pending, lane, org.readyQueue.queuedIn(lane))
+    for (const { lane, executorKey, count } of org.state.backlog.lines.values())
+      if (!isWorkerKey(executorKey)) addCount(pending, resolveLane(lane, sizes), count)
   }
   return [...sizes].map(([name, concurrency]) => ({
     ...{ name, concurrency, active: active.get(name) ?? 0, pending: pending.get(name) ?? 0 },
@@ -174,6 +190,6 @@ function lanesOf(parts: NodeParts, orgId: OrgId | null): ReturnType<LiveWork['la
   }))
 }
 
-const addCount = (counts: Map<LaneName, number>, lane: LaneName, by: number): void => {
-  counts.set(lane, (counts.get(lane) ?? 0) + by)
+function addCount<Key>(counts: Map<Key, number>, key: Key, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by)
 }

@@ -77,8 +77,8 @@ export function setBacklogLines(
       backlog.lines.delete(name)
       readyQueue.setBacklog(line, null)
     }
-  for (const { agentId, lane, executorKey, kind, count, waiting, bound } of lines) {
-    const line = { agentId, lane, executorKey, kind, count: 0, waiting, bound }
+  for (const { count, bound, ...facts } of lines) {
+    const line = { ...facts, count: 0, bound }
     backlog.lines.set(lineName(line), line)
     countIn(backlog, line, count)
     readyQueue.setBacklog(line, bound)
@@ -197,7 +197,12 @@ function addToBacklog(org: LoadedOrg, run: RunRow, behind: boolean): void {
   removeRun(org, run)
   changes.backlogged.set(run, behind)
   const name = lineName(lineOf(run))
-  const line = backlog.lines.get(name) ?? { ...lineOf(run), count: 0, waiting: 0, bound: null }
+  const line = backlog.lines.get(name) ?? {
+    ...lineOf(run),
+    count: 0,
+    waiting: 0,
+    bound: null,
+  }
   backlog.lines.set(name, line)
   countIn(backlog, line, 1)
   changes.lines.add(line)

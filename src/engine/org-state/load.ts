@@ -57,7 +57,7 @@ async function readOrgState(connection: Connection, node: NodeCapabilities, orgI
   const loaded = emptyLoadedOrg(orgId, node)
   setVersion(loaded, await loadVersion(connection, orgId))
   await loadOrgLimits(connection, loaded)
-  await loadUnfinished(connection, loaded)
+  await loadUnfinished(connection, loaded, node)
   await loadBacklog(connection, loaded)
   await loadBudgetsIntoState(connection, loaded, new Set())
   await loadQuotasIntoState(connection, loaded, new Set())
@@ -142,9 +142,15 @@ export async function loadOrgLimits(connection: Connection, loaded: LoadedOrg): 
 /**
  * Loads the pending clearings and clock steps. Between transactions only: those of the present one are not written yet.
  */
-export async function loadUnfinished(connection: Connection, { state }: LoadedOrg): Promise<void> {
+export async function loadUnfinished(connection: Connection, loaded: LoadedOrg, node: NodeCapabilities): Promise<void> {
+  const { state } = loaded
   replaceClearings(state.clearings, await loadClearings(connection, state.orgId))
   state.clockSteps = await loadClockSteps(connection, state.orgId)
+  // All that is left to cancel may be in the backlog.
+  const keys = [...state.clearings.values()].flatMap(({ subject, key }) =>
+    subject === 'session' && !state.sessions.has(key as SessionKey) ? [key as SessionKey] : [],
+  )
+  await loadSessionsIntoState(connection, loaded, { node, keys })
 }
 
 /** Loads how many runs of the day other nodes have created; the limit is passed in. */

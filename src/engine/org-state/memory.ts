@@ -5,7 +5,7 @@ import { isTerminal } from '../../domain/run/run-machine.ts'
 import { isHeld } from '../../domain/schedule/held.ts'
 import { type ContextUse, sessionOfRun } from '../../domain/session/session.ts'
 import { updateReserves } from '../commands/budgets.ts'
-import { clearingOf } from '../commands/cancel-waiting-store.ts'
+import { clearingName, clearingOf } from '../commands/cancel-waiting-store.ts'
 import {
   type RandomSource,
   behindIn,
@@ -303,7 +303,7 @@ export function evictIdleRows({ state, readyQueue, idleSchedules }: LoadedOrg): 
   evictIdle({
     entries: state.sessions,
     limit: state.bySession.size + MAX_IDLE,
-    isNeeded: (key) => state.bySession.has(key),
+    isNeeded: (key) => state.bySession.has(key) || state.clearings.has(clearingName({ subject: 'session', key })),
     forget: (key) => readyQueue.forgetSession(key),
   })
   // Tasks may name any agent, so most agents are never named again.

@@ -117,7 +117,7 @@ async function applyTransactions(
   const changed = changedSubjectsOf(transactions)
   // First, because clearings decide how runs are applied.
   if (changed.org) {
-    await loadUnfinished(tx, org)
+    await loadUnfinished(tx, org, at.node)
     await loadOrgLimits(tx, org)
   }
   await loadSessionsIntoState(tx, org, { node: at.node, keys: [...changed.sessions] })
