@@ -39,8 +39,6 @@ create table backlog_line (
   count            integer not null check (count > 0),
   -- Those that are not behind another run of their session.
   waiting          integer not null check (waiting between 0 and count),
-  -- No row has a greater number, so a new one of this priority or a greater number comes after all of them.
-  max_priority     integer not null,
   -- No waiting row sorts before this key. It is where reading begins, so that rows taken before cost nothing.
   from_priority    integer,
   from_created_at  timestamptz,

@@ -1,7 +1,9 @@
 import { isWorkerId, isWorkerKey } from '../domain/agent.ts'
 import type { AgentId, LaneName, OrgId, ProviderName, RunId } from '../domain/ids.ts'
 import { resolveLane } from '../domain/queue/lanes.ts'
-import type { ProviderStatus, Wait } from '../domain/queue/gates.ts'
+import type { BacklogPlace, ExplainContext } from '../domain/queue/fairness.ts'
+import type { LaneLoad, ProviderStatus, Wait } from '../domain/queue/gates.ts'
+import type { QueuedRun } from '../domain/queue/queued-run.ts'
 import { because } from '../domain/reasons.ts'
 import { isHeld } from '../domain/schedule/held.ts'
 import type { LiveRuns, LiveWork, OrgWork } from './live-port.ts'
@@ -15,7 +17,16 @@ export function createLiveRuns(parts: NodeParts): LiveRuns {
   const loadedOrg = (orgId: OrgId): LoadedOrg | null => parts.actors.get(orgId)?.loaded() ?? null
   return {
     stateOf: (orgId, id) => loadedOrg(orgId)?.state.runs.get(id)?.state,
-    positionOf: (orgId, id: RunId) => loadedOrg(orgId)?.readyQueue.positionOf(id) ?? null,
+    positionOf: (orgId, id: RunId) => {
+      const org = loadedOrg(orgId)
+      return org === null ? null : positionIn(org, id)
+    },
+    queuedBefore: (orgId, run) => {
+      const org = loadedOrg(orgId)
+      return org === null
+        ? null
+        : { inMemory: org.readyQueue.queuedBefore(run.agentId, run), isAll: !hasBacklog(org, run.agentId) }
+    },
     explain: (orgId, id) => {
       const org = loadedOrg(orgId)
       const run = org?.state.runs.get(id)
@@ -23,22 +34,51 @@ export function createLiveRuns(parts: NodeParts): LiveRuns {
       if (org === null || run === undefined || lane === undefined || lane === null) return null
       if (isHeld(run)) return explainHeld(parts, run)
       if (isWorkerKey(run.executorKey)) return explainWorkers(parts, org, run)
-      const size = parts.lanes.sizes().get(lane) ?? 0
       const slots = run.scheduleId === null ? undefined : org.state.schedules.get(run.scheduleId)?.rules.maxConcurrency
       return org.readyQueue.explain(id, {
-        now: parts.ctx.clock.now(),
-        lane: {
-          name: lane,
-          size,
-          held: parts.lanes.heldIn(lane),
-          org: { held: parts.lanes.heldBy(orgId, lane), share: parts.lanes.orgShare() },
-        },
-        catchup: { inFlight: parts.lanes.catchups(), limit: parts.ctx.settings().schedules.catchupMaxActive },
-        executable: parts.capabilities.canExecute(run.executorKey) || parts.peers.executors.has(run.executorKey),
+        ...factsOfNode(parts, run),
+        lane: laneAt(parts, orgId, lane),
         ...(slots === undefined ? {} : { scheduleSlots: slots }),
       })
     },
+    explainOutside: (orgId, run, place) => {
+      const org = loadedOrg(orgId)
+      if (org === null) return null
+      if (isWorkerKey(run.executorKey)) return explainWorkers(parts, org, { ...run, scheduleId: null }, place)
+      return org.readyQueue.explainOutside(run, {
+        ...{ ...factsOfNode(parts, run), ...place },
+        laneAt: (lane) => laneAt(parts, orgId, lane),
+      })
+    },
   }
+}
+
+const factsOfNode = (
+  parts: NodeParts,
+  { executorKey }: Pick<QueuedRun, 'executorKey'>,
+): Omit<ExplainContext, 'lane'> => ({
+  now: parts.ctx.clock.now(),
+  catchup: { inFlight: parts.lanes.catchups(), limit: parts.ctx.settings().schedules.catchupMaxActive },
+  executable: parts.capabilities.canExecute(executorKey) || parts.peers.executors.has(executorKey),
+})
+
+const laneAt = ({ lanes }: NodeParts, orgId: OrgId, name: LaneName): LaneLoad => ({
+  name,
+  size: lanes.sizes().get(name) ?? 0,
+  held: lanes.heldIn(name),
+  org: { held: lanes.heldBy(orgId, name), share: lanes.orgShare() },
+})
+
+function positionIn(org: LoadedOrg, id: RunId): number | null | undefined {
+  const position = org.readyQueue.positionOf(id)
+  if (org.state.backlog.count === 0) return position
+  const run = org.state.runs.get(id)
+  return run === undefined || (position !== null && hasBacklog(org, run.agentId)) ? undefined : position
+}
+
+const hasBacklog = ({ state }: LoadedOrg, id: AgentId): boolean => {
+  for (const { agentId } of state.backlog.lines.values()) if (agentId === id) return true
+  return false
 }
 
 /** A held occurrence waits for its time, and then for a catch-up position. */
@@ -55,17 +95,22 @@ function explainHeld(parts: NodeParts, run: Assignment['run']): Wait {
 function explainWorkers(
   parts: NodeParts,
   { state, readyQueue, byNode }: LoadedOrg,
-  run: Assignment['run'],
+  run: QueuedRun & Pick<Assignment['run'], 'scheduleId'>,
+  place: BacklogPlace | null = null,
 ): Wait | null {
   const serving = parts.workers.serving(run.orgId, run.agentId)
   const slots = run.scheduleId === null ? undefined : state.schedules.get(run.scheduleId)?.rules.maxConcurrency
-  const why = readyQueue.explain(run.id, {
+  const lane = { name: run.lane, size: 1, held: 0 }
+  const facts = {
     now: parts.ctx.clock.now(),
-    lane: { name: run.lane, size: 1, held: 0 },
     catchup: { inFlight: 0, limit: null },
     executable: serving.length > 0,
     ...(slots === undefined ? {} : { scheduleSlots: slots }),
-  })
+  }
+  const why =
+    place === null
+      ? readyQueue.explain(run.id, { ...facts, lane })
+      : readyQueue.explainOutside(run, { ...facts, ...place, laneAt: () => lane })
   if (why?.reason !== 'in_line') return why
   let [capacity, held] = [0, 0]
   for (const worker of serving) {

@@ -224,7 +224,9 @@ function sleepBy(
 const liveOf = (parts: NodeParts): LiveRuns => ({
   stateOf: (orgId, id) => parts.actors.get(orgId)?.loaded()?.state.runs.get(id)?.state,
   positionOf: (orgId, id: RunId) => parts.actors.get(orgId)?.loaded()?.readyQueue.positionOf(id) ?? null,
+  queuedBefore: () => null,
   explain: () => null,
+  explainOutside: () => null,
 })
 
 /** Its loops, as the real ones would call the passes. Answers with what wakes those that a notification wakes. */

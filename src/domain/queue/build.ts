@@ -7,6 +7,7 @@ import { LargeMap } from './large-map.ts'
 import { addRanked, NOT_IN_HEAP, rankedList, rankOf, removeRanked, createIndexedHeap } from './heap.ts'
 import { isRunFirst, isServedFirst, reorderQueues } from './ready-lines.ts'
 import {
+  type PickingKey,
   QUEUE_KINDS,
   type Agent,
   type AgentInLane,
@@ -74,7 +75,7 @@ export function getOrCreateAgent(state: QueueState, id: AgentId): Agent {
     load: { inFlight: 0, limit: null },
     tasks: { inFlight: 0, limit: state.tasksPerAgent },
     lanes: new Map(),
-    queued: rankedList<QueueEntry>(isRunFirst),
+    queued: rankedList<PickingKey>(isRunFirst),
     heldQueues: new Set(),
     provider: null,
   }
@@ -257,6 +258,12 @@ export function recordServed(state: QueueState, entry: QueueEntry): void {
     const budget = state.budgets.get(budgetId)
     if (budget !== undefined) state.budgets.set(budgetId, { ...budget, remaining: budget.remaining - amount })
   }
+}
+
+/** How many queued runs of the agent go before this key. */
+export function queuedBefore(state: QueueState, id: AgentId, key: PickingKey): number {
+  const queued = state.agents.get(id)?.queued
+  return queued === undefined ? 0 : rankOf(queued, key)
 }
 
 /** The position of a run among the queued runs of its agent, from 1. */

@@ -1,3 +1,4 @@
+import type { RunId } from '../ids.ts'
 import type { Instant } from '../instant.ts'
 import { closedGate, explainWait, type LaneLoad, type Load, type GateFacts, type Wait } from './gates.ts'
 import {
@@ -9,7 +10,7 @@ import {
   blockGroup,
   releaseDueRuns,
 } from './ready-lines.ts'
-import { queuePosition } from './build.ts'
+import { createEntry, deleteUnused, queuePosition } from './build.ts'
 import {
   type QueueEntry,
   type QueueKind,
@@ -100,6 +101,26 @@ export function explainEntry(state: QueueState, entry: QueueEntry, at: ExplainCo
   setEntryFacts(facts, entry)
   const parkedBehind = entry.parkedBehind === null ? null : (at.scheduleSlots ?? entry.parkedBehind)
   return explainWait({ ...entry, executable: at.executable, parkedBehind }, facts, queuePosition(entry))
+}
+
+/** Where a run in the backlog is. */
+export interface BacklogPlace {
+  /** Its position in the queue of its agent; a text if it is too far back to be counted. */
+  readonly position: number | string
+  /** The first run of its session, unless that is this run; null: its session, if it has one, has none before it. */
+  readonly ahead: RunId | null
+}
+
+/** The same for a run in the backlog. */
+export function explainOutside(state: QueueState, run: QueuedRun, at: ExplainContext & BacklogPlace): Wait {
+  const entry = createEntry(state, run)
+  const facts = gateFactsAt(state, at)
+  setEntryFacts(facts, entry)
+  const { session } = facts
+  if (session !== null) facts.session = { ...session, head: session.head ?? at.ahead }
+  const wait = explainWait({ ...entry, executable: at.executable }, facts, at.position)
+  deleteUnused(state, entry)
+  return wait
 }
 
 const gateFactsAt = (state: QueueState, at: PickContext): Mutable<GateFacts> => ({

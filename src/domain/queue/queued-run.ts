@@ -134,7 +134,7 @@ export interface Agent {
   readonly tasks: Mutable<Load>
   readonly lanes: Map<LaneName, AgentInLane>
   /** All its queued runs in picking order. */
-  readonly queued: RankedList<QueueEntry>
+  readonly queued: RankedList<PickingKey>
   readonly heldQueues: Set<AgentQueue>
   /** The provider it calls; null: none with quotas. */
   provider: Provider | null

@@ -11,14 +11,22 @@ import {
   pendingOf,
   queuedIn,
   queuePosition,
+  queuedBefore,
   recordServed,
   servingLane,
   getOrCreateSession,
   getOrCreateAgentInLane,
   deleteUnused,
 } from './build.ts'
-import { explainEntry, type ExplainContext, pickNext, type PickContext } from './fairness.ts'
-import type { BudgetLoad, ProviderLoad, ProviderStatus, SessionLoad, Wait } from './gates.ts'
+import {
+  type BacklogPlace,
+  explainEntry,
+  explainOutside,
+  type ExplainContext,
+  pickNext,
+  type PickContext,
+} from './fairness.ts'
+import type { BudgetLoad, LaneLoad, ProviderLoad, ProviderStatus, SessionLoad, Wait } from './gates.ts'
 import { NOT_IN_HEAP, addToHeap } from './heap.ts'
 import type {
   LineKey,
@@ -190,9 +198,17 @@ export interface ReadyQueue {
   readonly queuedBeside: (id: RunId) => QueuedBeside
   /** Why the run has not started; null when it is not waiting. */
   readonly explain: (id: RunId, at: ExplainContext) => Wait | null
+  /** The same for a run in the backlog. */
+  readonly explainOutside: (run: QueuedRun, at: OutsideContext) => Wait
   /** 1 + the number of queued runs of the same agent that go first; null when it is not queued. */
   readonly positionOf: (id: RunId) => number | null
+  /** How many queued runs of the agent in memory go before this key. */
+  readonly queuedBefore: (id: AgentId, key: PickingKey) => number
 }
+
+/** The facts that explain why a run in the backlog waits; its lane is found by the queue. */
+export type OutsideContext = Omit<ExplainContext, 'lane'> &
+  BacklogPlace & { readonly laneAt: (name: LaneName) => LaneLoad }
 
 /** Creates an empty ready queue for one org. */
 export function createReadyQueue(orgId: OrgId, maxBlocked = Infinity): ReadyQueue {
@@ -248,6 +264,8 @@ export function createReadyQueue(orgId: OrgId, maxBlocked = Infinity): ReadyQueu
       const entry = entryAt(id)
       return entry === undefined || entry.inFlight ? null : explainEntry(state, entry, at)
     },
+    explainOutside: (run, at) => explainOutside(state, run, { ...at, lane: at.laneAt(servingLane(state, run)) }),
+    queuedBefore: (id, key) => queuedBefore(state, id, key),
     positionOf: (id) => {
       const entry = entryAt(id)
       return entry?.isQueued === true ? queuePosition(entry) : null

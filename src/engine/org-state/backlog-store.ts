@@ -33,8 +33,6 @@ export interface BacklogLine extends LineKey {
   readonly count: number
   /** Those that are not behind another run of their session. */
   readonly waiting: number
-  /** No run has a greater priority number. */
-  readonly maxPriority: number
   /** No waiting run sorts before it; null exactly if none is waiting. */
   readonly bound: QueueKey | null
 }
@@ -53,7 +51,6 @@ const lineColumns = columns({
   kind: column.text<QueueKind>(),
   count: column.int(),
   waiting: column.int(),
-  maxPriority: column.int(),
   fromPriority: column.int<number | null>(),
   fromCreatedAt: column.instant<Instant | null>(),
   fromId: column.text<RunId | null>(),
@@ -87,7 +84,6 @@ const LINE_KEY = writes<LineKey>([
 const LINE_FACTS = writes<BacklogLine>([
   ['count', 'int', ({ count }) => count],
   ['waiting', 'int', ({ waiting }) => waiting],
-  ['max_priority', 'int', ({ maxPriority }) => maxPriority],
   ['from_priority', 'int', ({ bound }) => bound?.priority ?? null],
   ['from_created_at', 'instant', ({ bound }) => timestampOrNull(bound?.createdAt ?? null)],
   ['from_id', 'word', ({ bound }) => bound?.id ?? null],

@@ -9,24 +9,6 @@ import type { Connection, SqlValue, Transaction } from '../../platform/db/databa
 import { type ListedRows, readPage } from '../../platform/db/page.ts'
 import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
 
-const positionColumns = columns({ id: column.text<RunId>(), position: column.bigint() })
-
-/** Loads the positions of queued runs among those of their agent, from 1, in the order in which they are picked. */
-export async function loadPositions(
-  connection: Connection,
-  shape: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly ids: readonly RunId[] },
-): Promise<ReadonlyMap<RunId, number>> {
-  const rows = await connection.query(
-    `select ${positionColumns.list} from (
-       select r.id, row_number() over (partition by r.agent_id order by r.priority, r.created_at, r.id) as position
-         from pending p join run r on r.org_id = p.org_id and r.id = p.id
-        where p.org_id = $1 and p.state = 'queued' and r.agent_id = any($2::text[])) placed
-      where id = any($3::text[])`,
-    [shape.orgId, shape.agentIds, shape.ids],
-  )
-  return new Map(positionColumns.read(rows).map(({ id, position }) => [id, position]))
-}
-
 /** Columns of a run that may be large. */
 const LARGE_COLUMNS = [
   'payload',
@@ -41,7 +23,7 @@ const LARGE_COLUMNS = [
   'lineage',
 ]
 
-const RUNS_WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
+export const RUNS_WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
 
 /** Loads a run by id. */
 export async function loadRun(
@@ -203,8 +185,9 @@ const unsuccessfulSql = (shape: ListShape, states: readonly RunState[]): string 
     ${states.some(isPending) ? `union all ${pendingIdsSql(states, shape)}` : ''}`,
   )
 
+/** `offset 0` keeps the runs from being read by their agent and joined with the ids. */
 const foundSql = (shape: ListShape, ids: string): string => `select ${shape.columns} from (${ids}
-  ) found join run r on r.org_id = $1 and r.id = found.id
+  ) found cross join lateral (select * from run where org_id = $1 and id = found.id offset 0) r
     left join pending p on p.org_id = r.org_id and p.id = r.id
   where ${scheduleAndSessionSql(shape)} and ${inRange('r')} ${extraConditions(shape)}
   order by r.created_at desc, r.id desc limit $11`

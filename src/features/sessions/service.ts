@@ -22,7 +22,7 @@ import { stopSession } from '../../engine/commands/cancel.ts'
 import { agentInState } from '../../engine/commands/runs.ts'
 import { runToJoin, type Submission, submissionFor, submit, type SubmitResult } from '../../engine/commands/submit.ts'
 import { executeOnce, type IdempotentRequest } from '../../engine/idempotency.ts'
-import type { LiveRuns } from '../../engine/live-port.ts'
+import { type LiveRuns, positionOf } from '../../engine/live-port.ts'
 import type { OrgState } from '../../engine/org-state/org-state.ts'
 import type { Ports } from '../../engine/ports.ts'
 import { ensureSession } from '../../engine/transaction/transaction.ts'
@@ -179,7 +179,7 @@ export async function sendMessage(
   const sent = await ports.commands.execute(
     bound === undefined ? orgCommand : executeOnce(orgCommand, bound, isMessageAccepted),
   )
-  return sent.duplicate === true ? duplicateReceipt(ports, ctx, sent) : receiptOf(ctx, sent)
+  return sent.duplicate === true ? duplicateReceipt(ports, ctx, sent) : receiptOf(ports, ctx, sent)
 }
 
 const parentRunRefusal = (): Refusal =>
@@ -328,18 +328,22 @@ function agentOfSession(ctx: MessageContext, key: SessionKey): AgentId {
   return agent
 }
 
-function receiptOf(ctx: MessageContext, { submitted, messageId: sentId }: SentMessage): MessageReceipt {
+async function receiptOf(
+  { database }: Ports,
+  { live, orgId }: MessageContext,
+  { submitted, messageId: sentId }: SentMessage,
+): Promise<MessageReceipt> {
   const { runId: id } = submitted
   if (submitted.kind === 'rejected') throw budgetError(submitted) ?? dailyLimitError(submitted) ?? new ErrQueueFull(id)
   const state =
     submitted.kind === 'stale'
       ? 'cancelled'
-      : (ctx.live.stateOf(ctx.orgId, id) ?? (submitted.kind === 'merged' ? 'waiting' : submitted.state))
+      : (live.stateOf(orgId, id) ?? (submitted.kind === 'merged' ? 'waiting' : submitted.state))
   return {
     run_id: id,
     message_id: sentId,
     state,
-    position: ctx.live.positionOf(ctx.orgId, id),
+    position: (await positionOf({ database, live }, orgId, id)) ?? null,
     ...(submitted.kind === 'merged' ? { merged_into: id } : {}),
     ...(submitted.kind === 'accepted' && submitted.dropped !== null ? { dropped_run_id: submitted.dropped } : {}),
   }
@@ -347,7 +351,7 @@ function receiptOf(ctx: MessageContext, { submitted, messageId: sentId }: SentMe
 
 /** The receipt of a repeated message, with the present state of its run. */
 async function duplicateReceipt(ports: Ports, ctx: MessageContext, sent: SentMessage): Promise<MessageReceipt> {
-  const firstReceipt = receiptOf(ctx, sent)
+  const firstReceipt = await receiptOf(ports, ctx, sent)
   const { runId: id } = sent.submitted
   const state =
     ctx.live.stateOf(ctx.orgId, id) ??

@@ -59,7 +59,7 @@ export const taskOperations = {
     query: taskFilter,
     answers: { 200: taskList },
     refusals: ['NOT_FOUND'],
-  }).by(({ ports, caller, query }) => findTasks(ports, caller, query)),
+  }).by(({ ctx, ports, caller, query }) => findTasks({ ...ports, live: ctx.live }, caller, query)),
   'tasks.get': operation({
     ...{ method: 'GET', path: '/tasks/:id', tag: 'tasks', permission: 'tasks:read', facade: true },
     restrictedAccess: 'run',
@@ -67,7 +67,7 @@ export const taskOperations = {
     params: taskParams,
     answers: { 200: task },
     refusals: ['NOT_FOUND'],
-  }).by(({ ports, caller, params }) => getTask(ports, caller.orgId, params.id)),
+  }).by(({ ctx, ports, caller, params }) => getTask({ ...ports, live: ctx.live }, caller.orgId, params.id)),
   'tasks.cancel': operation({
     ...{ method: 'POST', path: '/tasks/:id/cancel', tag: 'tasks', permission: 'tasks:write', facade: true },
     restrictedAccess: 'run',

@@ -10,9 +10,15 @@ import { NO_RETRIES } from '../../domain/run/retry.ts'
 import { type FacadeState, facadeStateOf } from '../../domain/run/run-words.ts'
 import type { Command } from '../../engine/commands-port.ts'
 import { agentInState } from '../../engine/commands/runs.ts'
-import { countQueuedTasks, type Submission, submissionFor, submit, type SubmitResult } from '../../engine/commands/submit.ts'
+import {
+  countQueuedTasks,
+  type Submission,
+  submissionFor,
+  submit,
+  type SubmitResult,
+} from '../../engine/commands/submit.ts'
 import { bindToKey } from '../../engine/idempotency.ts'
-import type { LiveRuns } from '../../engine/live-port.ts'
+import { type LiveRuns, positionOf } from '../../engine/live-port.ts'
 import type { Ports } from '../../engine/ports.ts'
 import { ensureTaskAgent } from '../../engine/transaction/transaction.ts'
 import type { Caller } from '../access/caller.ts'
@@ -54,11 +60,16 @@ export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInpu
   return {
     taskId: answer.runId,
     state: submittedStateOf(ctx, answer),
-    // A task that has started has no position.
-    position: ctx.live.positionOf(ctx.caller.orgId, answer.runId) ?? 0,
+    position: receiptPosition(await positionOf(portsOf(ports, ctx), ctx.caller.orgId, answer.runId)),
     createdAt: formatInstant(createdAt),
   }
 }
+
+const portsOf = ({ database }: Ports, { live }: TaskContext): Parameters<typeof positionOf>[0] => ({ database, live })
+
+/** A task that has started has position 0. */
+const receiptPosition = (position: number | null | undefined): number | null =>
+  position === undefined ? null : (position ?? 0)
 
 /** Cancels a task. Refuses if it has ended, or is already being cancelled. */
 export async function cancelTask(ports: Ports, caller: Caller, id: string): Promise<TaskCancelled> {
@@ -196,7 +207,7 @@ export async function submitBatch(
     isAnyTaskAccepted,
   )
   const answers = [...(await ports.commands.execute(command))]
-  return read.map((one) => batchItemOf(ctx, isParsed(one) ? answers.shift() : invalid(one).message))
+  return Promise.all(read.map((one) => batchItemOf(ports, ctx, isParsed(one) ? answers.shift() : invalid(one).message)))
 }
 
 type ParsedBatchItem = TaskInput | readonly Flaw[]
@@ -243,7 +254,11 @@ const REJECTION_TEXTS: Readonly<Record<string, string>> = {
 }
 
 /** The outcome of one task of a batch. A task that could not be read was not stored and has no id. */
-function batchItemOf(ctx: TaskContext, outcome: SubmittedTask | string | undefined): TaskBatchItem {
+async function batchItemOf(
+  ports: Ports,
+  ctx: TaskContext,
+  outcome: SubmittedTask | string | undefined,
+): Promise<TaskBatchItem> {
   if (outcome === undefined) throw new Error('the command returned no result for a task of the batch')
   if (typeof outcome === 'string') return { taskId: '', state: 'rejected', error: outcome }
   const { answer } = outcome
@@ -251,6 +266,6 @@ function batchItemOf(ctx: TaskContext, outcome: SubmittedTask | string | undefin
     const error = REJECTION_TEXTS[answer.why.reason] ?? 'the queue is full'
     return { taskId: answer.runId, state: 'rejected', error }
   }
-  const position = ctx.live.positionOf(ctx.caller.orgId, answer.runId)
+  const position = (await positionOf(portsOf(ports, ctx), ctx.caller.orgId, answer.runId)) ?? null
   return { taskId: answer.runId, state: submittedStateOf(ctx, answer), ...(position === null ? {} : { position }) }
 }

@@ -13,16 +13,18 @@ import {
   statesOfFacade,
   TIMEOUT_ERROR,
 } from '../../domain/run/run-words.ts'
-import { listRunPage, loadPositions } from '../runs/read-store.ts'
+import { listRunPage } from '../runs/read-store.ts'
 import { loadTask, type TaskRecord } from './store.ts'
 import type { Caller } from '../access/caller.ts'
 import { parseCursor, writeCursor } from '../../platform/db/cursor.ts'
 import { parsedOrRefuse } from '../sessions/service.ts'
+import { type LiveRuns, positionsOf } from '../../engine/live-port.ts'
 import type { Ports } from '../../engine/ports.ts'
 import { ownRuns } from '../access/restrictions.ts'
 import { formatInstantOrNull } from '../schedules/view.ts'
 
-type TaskPorts = Pick<Ports, 'database' | 'clock' | 'settings'>
+type StoredTaskPorts = Pick<Ports, 'database' | 'clock' | 'settings'>
+type TaskPorts = StoredTaskPorts & { readonly live: LiveRuns }
 
 /** A task in the form of the task API. */
 export function viewTask(run: TaskRecord, position: number | null = null): TaskView {
@@ -95,11 +97,11 @@ const isOverdue = ({ deadline, finishedAt }: TaskRecord): boolean =>
 const taskNotFound = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no task ${id}`)
 
 /** Tasks that ended before this time have expired, even if they are still stored. */
-const visibleSince = ({ clock, settings }: TaskPorts): Instant =>
+const visibleSince = ({ clock, settings }: StoredTaskPorts): Instant =>
   earlier(clock.now(), settings().tasks.resultTtlSeconds * 1_000)
 
 /** The stored task. Refuses if it does not exist or its result has expired. */
-export async function loadVisibleTask(ports: TaskPorts, orgId: OrgId, id: string): Promise<TaskRecord> {
+export async function loadVisibleTask(ports: StoredTaskPorts, orgId: OrgId, id: string): Promise<TaskRecord> {
   const task = await loadTask(ports.database, { orgId, id: runId(id) })
   if (task === undefined || (task.finishedAt !== null && task.finishedAt < visibleSince(ports))) throw taskNotFound(id)
   return task
@@ -135,16 +137,16 @@ export async function findTasks(
   return { tasks, count: tasks.length, ...(next === null ? {} : { next_cursor: next }) }
 }
 
-async function loadTaskPositions(
-  { database }: Pick<TaskPorts, 'database'>,
+const loadTaskPositions = (
+  ports: TaskPorts,
   orgId: OrgId,
   runs: readonly TaskRecord[],
-): Promise<ReadonlyMap<RunId, number>> {
-  const queued = runs.filter((run) => run.state === 'queued')
-  const agentIds = [...new Set(queued.map((run) => run.agentId))]
-  const ids = queued.map((run) => run.id)
-  return agentIds.length === 0 ? new Map() : loadPositions(database, { orgId, agentIds, ids })
-}
+): Promise<ReadonlyMap<RunId, number>> =>
+  positionsOf(
+    ports,
+    orgId,
+    runs.filter((run) => run.state === 'queued'),
+  )
 
 /** The states in a filter. Null: none given. An unknown state matches no task, as in PinchTab. */
 function statesInFilter(value: string): readonly RunState[] | null {

@@ -209,14 +209,14 @@ describe('what is in the backlog of the lines', () => {
   const bound = { priority: 2, createdAt: NOW, id: runId('run_7') }
 
   it('is kept line by line; a line with nothing in it is not', async () => {
-    const tasks: BacklogLine = { ...LINE, kind: 'task', count: 3, waiting: 0, maxPriority: 0, bound: null }
-    await save([{ ...LINE, count: 9, waiting: 4, maxPriority: 6, bound }, tasks])
-    await save([{ ...LINE, count: 1, waiting: 1, maxPriority: 2, bound }], OTHER_ORG)
+    const tasks: BacklogLine = { ...LINE, kind: 'task', count: 3, waiting: 0, bound: null }
+    await save([{ ...LINE, count: 9, waiting: 4, bound }, tasks])
+    await save([{ ...LINE, count: 1, waiting: 1, bound }], OTHER_ORG)
     expect(await loadBacklogLines(db, { orgId: ORG })).toEqual(
-      expect.arrayContaining([{ ...LINE, count: 9, waiting: 4, maxPriority: 6, bound }, tasks]),
+      expect.arrayContaining([{ ...LINE, count: 9, waiting: 4, bound }, tasks]),
     )
     await save([
-      { ...LINE, count: 0, waiting: 0, maxPriority: 6, bound: null },
+      { ...LINE, count: 0, waiting: 0, bound: null },
       { ...tasks, count: 5 },
     ])
     expect(await loadBacklogLines(db, { orgId: ORG })).toEqual([{ ...tasks, count: 5 }])

@@ -116,7 +116,6 @@ create table backlog_line (
   kind text collate C not null,
   count integer not null,
   waiting integer not null,
-  max_priority integer not null,
   from_priority integer,
   from_created_at timestamp with time zone,
   from_id text collate C
@@ -694,7 +693,7 @@ alter table backlog_line add constraint backlog_line_count_check CHECK ((count >
 alter table backlog_line add constraint backlog_line_has_key CHECK ((((waiting = 0) = (from_priority IS NULL)) AND ((waiting = 0) = (from_created_at IS NULL)) AND ((waiting = 0) = (from_id IS NULL))));
 alter table backlog_line add constraint backlog_line_pkey PRIMARY KEY (org_id, agent_id, lane, executor_key, kind);
 alter table backlog add constraint backlog_behind_in_session CHECK (((NOT behind) OR (session_key IS NOT NULL)));
-alter table backlog add constraint backlog_pkey PRIMARY KEY (org_id, created_at, id);
+alter table backlog add constraint backlog_pkey PRIMARY KEY (org_id, kind, created_at, id);
 alter table budget add constraint budget_amount_check CHECK ((amount > 0));
 alter table budget add constraint budget_default_reserve_check CHECK ((default_reserve >= 0));
 alter table budget add constraint budget_on_exceed_check CHECK ((on_exceed = ANY (ARRAY['skip'::text, 'queue'::text, 'pause'::text])));

@@ -78,14 +78,14 @@ const taskSubmit = tool({
     priority: task.priority.describe('0 by default; lower runs first'),
     deadline: task.deadline.describe('RFC 3339; the task expires if it has not ended by then'),
   }),
-  output: z.strictObject({ task_id: z.string(), state: z.string(), position: z.int() }),
+  output: z.strictObject({ task_id: z.string(), state: z.string(), position: z.int().nullable() }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   synonyms: { agentId: 'agent_id', tabId: 'tab_id' },
   toRequest: ({ agent_id: agentId, tab_id: tabId, ...rest }) =>
     toolRequest('tasks.submit', { body: { ...rest, agentId, tabId } }),
   toOutput: ({ taskId, state, position }: TaskReceipt) => ({
     structured: { task_id: taskId, state, position },
-    text: `Task ${taskId} is ${state}${position > 0 ? `, at position ${position}` : ''}.`,
+    text: `Task ${taskId} is ${state}${position === null || position === 0 ? '' : `, at position ${position}`}.`,
   }),
 })
 
