@@ -410,6 +410,8 @@ function checkSettledDown(memory: Memory, world: World): void {
     'stopped_stays_stopped',
     () => `${String(goesOn?.id)} was superseded and is still ${String(goesOn?.state)}`,
   )
+  const [overdue] = everyPending(world, (run) => isWaitingRun(run) && run.deadline !== null && run.deadline < world.now)
+  demand(overdue === undefined, 'deadlines', () => `${String(overdue?.id)} waits on after its deadline`)
   for (const node of world.nodes) {
     const facts = pickingFacts(world, node)
     const left = facts === null ? [] : naivePick(facts)

@@ -1,5 +1,6 @@
 import type { RunId } from '../ids.ts'
 import type { Instant } from '../instant.ts'
+import { addAll } from '../long-lists.ts'
 import { closedGate, explainWait, type LaneLoad, type Load, type GateFacts, type Wait } from './gates.ts'
 import {
   firstEntryOf,
@@ -87,7 +88,7 @@ function lacksRuns(state: QueueState, { queue, facts, closed }: ShortQueue): boo
   facts.provider = agent.provider
   const blocked = closedGateOfLine(queue, facts)
   if (blocked === null) return !isBlockedByBudgets(state, queue)
-  if (blocked === 'lane' || blocked === 'org') closed.push(...QUEUE_KINDS)
+  if (blocked === 'lane' || blocked === 'org') addAll(closed, QUEUE_KINDS)
   else if (blocked === 'agent') holdQueue(queue)
   else if (blocked === 'provider') holdForProvider(queue)
   else if (queue.kind === 'task' && isFull(facts.agentTasks)) holdQueue(queue)

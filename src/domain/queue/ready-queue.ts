@@ -50,6 +50,7 @@ import {
   setSessionTail,
   setTail,
   shortSessionsOf,
+  takeShortage,
   uncapQueues,
 } from './tails.ts'
 
@@ -253,11 +254,7 @@ export function createReadyQueue(orgId: OrgId, maxBlocked = Infinity): ReadyQueu
       setSessionTail(state, key, tail)
       updateHeadCompeting(state, state.sessions.get(key) ?? null)
     },
-    shortage: () => {
-      const { shortage } = state
-      state.shortage = null
-      return shortage
-    },
+    shortage: () => takeShortage(state),
     shortSessions: () => shortSessionsOf(state),
     queuedBeside: (id) => queuedBeside(state, id),
     explain: (id, at) => {

@@ -180,11 +180,18 @@ function isSessionShort(session: Session): boolean {
   return head?.retrying === true || load.active < sessionLimit(load.maxConcurrent, load.context)
 }
 
+/** Why the last pick found nothing although there may be a run; told once. */
+export function takeShortage(state: QueueState): Shortage | null {
+  const { shortage } = state
+  state.shortage = null
+  return shortage
+}
+
 /** What must be loaded for sessions before anything is picked; null: nothing. */
 export const shortSessionsOf = ({ shortSessions }: QueueState): Shortage | null =>
   shortSessions.size === 0 ? null : { lines: [], sessions: [...shortSessions].map(({ key }) => key) }
 
-/** Names of queued runs of a session, and of one agent in one lane. */
+/** Numbers of runs that are queued in memory. */
 export interface QueuedBeside {
   readonly inSession: number
   readonly ofAgentInLane: number
@@ -193,7 +200,8 @@ export interface QueuedBeside {
 /** How many runs are queued in memory beside this one, itself included. */
 export function queuedBeside(state: QueueState, id: RunId): QueuedBeside {
   const entry = state.runs.get(id)
-  const { session } = entry ?? {}
-  const inSession = session?.head == null ? 0 : 1 + session.waiting.items.length
-  return { inSession, ofAgentInLane: entry?.agentInLane.queued ?? 0 }
+  if (entry === undefined) return { inSession: 0, ofAgentInLane: 0 }
+  const { session, agentInLane } = entry
+  const inSession = session === null || session.head === null ? 0 : 1 + session.waiting.items.length
+  return { inSession, ofAgentInLane: agentInLane.queued }
 }

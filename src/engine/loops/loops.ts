@@ -139,7 +139,6 @@ export function createLoops({
       const askedAt = ctx.clock.counter()
       parts.state.joinedAt = await joinDeployment(parts.control, nodeRecordOf(parts), node.leaseMs)
       ctx.clock.sync(parts.state.joinedAt, askedAt)
-      parts.state.allReadBacklog = await loadBacklogSupport(parts.control)
       applyLaneRules(parts, await laneRules())
       parts.plans.wake = wakePlans
       const { turn: transaction, plan } = ctx.channels

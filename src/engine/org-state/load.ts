@@ -17,7 +17,13 @@ import type { LoadedAgent, OrgState } from './org-state.ts'
 import { joinSession } from '../commands/submit.ts'
 import { inlineAgentFor } from '../commands/runs.ts'
 import { updateReserves } from '../commands/budgets.ts'
-import { loadBudgetsIntoState, loadQuotasIntoState, reviewBudgets } from '../transaction/review-budgets.ts'
+import type { Command } from '../commands-port.ts'
+import {
+  loadBudgetsIntoState,
+  loadQuotasIntoState,
+  loadTypicalUsageFor,
+  reviewBudgets,
+} from '../transaction/review-budgets.ts'
 import {
   emptyLoadedOrg,
   reindexRun,
@@ -28,7 +34,7 @@ import {
   type LoadedOrg,
   type NodeCapabilities,
 } from './memory.ts'
-import { type Loads, setBacklogLines } from './backlog.ts'
+import { loadForCommands, type Loads, setBacklogLines } from './backlog.ts'
 import {
   type BacklogRun,
   loadBacklogLines,
@@ -329,3 +335,57 @@ export const taskAgent = (id: AgentId): LoadedAgent => ({
   maxConcurrent: null,
   provider: null,
 })
+
+interface MissingRows {
+  readonly sessions: Set<SessionKey>
+  readonly schedules: Set<ScheduleId>
+  readonly agents: Set<AgentId>
+}
+
+/** The rows that commands need and that are not in the org state. */
+export function missingRows(
+  { state }: LoadedOrg,
+  commands: readonly Command<unknown>[],
+  ahead?: ReadAhead,
+): MissingRows {
+  const absent: MissingRows = { sessions: new Set(), schedules: new Set(), agents: new Set() }
+  for (const { needs, prepare } of commands) {
+    if (needs === undefined) continue
+    // A command with statements of its own may have changed rows that are loaded.
+    const again = prepare !== undefined
+    for (const key of needs.sessions ?? [])
+      if (again || !(state.sessions.has(key) || ahead?.sessions.has(key))) absent.sessions.add(key)
+    for (const id of needs.schedules ?? []) if (again || !state.schedules.has(id)) absent.schedules.add(id)
+    for (const id of needs.agents ?? [])
+      if (again || !(state.agents.has(id) || ahead?.agents.has(id))) absent.agents.add(id)
+  }
+  return absent
+}
+
+/** The commands of a transaction, and what was read ahead for them. */
+export interface CommandBatch {
+  readonly org: LoadedOrg
+  readonly commands: readonly Command<unknown>[]
+  readonly ahead: ReadAhead
+}
+
+/** Loads the rows that the commands need into the org state. */
+export async function loadNeeds(
+  tx: Transaction,
+  node: NodeCapabilities,
+  { org, commands, ahead }: CommandBatch,
+): Promise<void> {
+  const { state } = org
+  const { sessions, schedules, agents } = missingRows(org, commands, ahead)
+  await loadSchedulesIntoState(tx, org, [...schedules])
+  for (const id of schedules) {
+    const row = state.schedules.get(id)
+    if (row === undefined) continue
+    if (!state.agents.has(row.agentId)) agents.add(row.agentId)
+    if (row.sessionKey !== null && !state.sessions.has(row.sessionKey)) sessions.add(row.sessionKey)
+  }
+  await loadSessionsIntoState(tx, org, { node, keys: [...sessions] })
+  await loadAgentsIntoState(tx, org, [...agents])
+  await withBacklog(tx, { org, node }, loadForCommands(org, commands))
+  if (state.budgets !== null) await loadTypicalUsageFor(tx, org, commands)
+}

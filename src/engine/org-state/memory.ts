@@ -169,8 +169,14 @@ export interface LoadedOrg {
   readBacklog?: (request: BacklogRequest) => readonly BacklogRun[]
 }
 
+/**
+ * When budgets refuse so many runs of a line in memory, no more are loaded: they could be looked through to the last,
+ * and most would be refused, too.
+ */
+const MAX_BLOCKED = 1_024
+
 export function emptyLoadedOrg(orgId: OrgId, node: NodeCapabilities): LoadedOrg {
-  const readyQueue = createReadyQueue(orgId)
+  const readyQueue = createReadyQueue(orgId, MAX_BLOCKED)
   const state = emptyOrgState(orgId, node.randomSource, node.settings())
   const org: LoadedOrg = {
     lock: orgLock(orgId),

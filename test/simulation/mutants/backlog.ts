@@ -7,7 +7,7 @@ export const BACKLOG_MUTANTS: readonly Mutant[] = [
       const before = org.state.backlog.count
       right(org, window)
       const [line] = org.state.changes.lines
-      if (org.state.backlog.count > before + 1 && line !== undefined) line.count -= 1
+      if (org.state.backlog.count > before && line !== undefined) line.count += 1
     },
   }),
   mutant('a newcomer goes to the backlog although it sorts before all that is there', 'memory_is_the_prefix', {
