@@ -12,8 +12,7 @@ import {
   taskStats,
 } from './schema.ts'
 import { cancelTask, submitBatch, submitTask } from './service.ts'
-import { readTaskStats } from './stats.ts'
-import { findTasks, getTask } from './view.ts'
+import { findTasks, getTask, readTaskStats } from './view.ts'
 import { operation } from '../../operations/handler.ts'
 
 const taskParams = z.strictObject({ id })
