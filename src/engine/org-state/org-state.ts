@@ -192,6 +192,8 @@ export interface LoadedAgent {
 /** The changes of a transaction, to be written. */
 export interface Changes {
   readonly created: Set<RunRow>
+  /** New runs whose unchanging part is written already, while others are decided. */
+  readonly inserted: Set<RunRow>
   readonly changed: Set<RunRow>
   /** Runs that have ended and whose ending is not written yet. They do not change any more. */
   ended: RunRow[]
@@ -289,6 +291,7 @@ export function emptyOrgState(orgId: OrgId, chance: RandomSource, settings: Engi
 /** Created for every transaction, so in one literal: assembling it from parts takes twenty microseconds. */
 export const noChanges = (): Changes => ({
   created: new Set(),
+  inserted: new Set(),
   changed: new Set(),
   ended: [],
   released: new Set(),
