@@ -346,9 +346,10 @@ export function unindexRun(state: OrgState, run: RunRow): void {
 /** Updates the count of queued tasks after the run has changed its state. */
 export function countTask(state: OrgState, run: RunRow): void {
   if (run.trigger !== 'task') return
-  if (run.state !== 'queued' && run.state !== 'waiting') return uncountTask(state, run)
-  addTo(state.queuedTasks, run.agentId, run.id)
-  state.allQueuedTasks.add(run.id)
+  if (run.state === 'queued' || run.state === 'waiting') {
+    addTo(state.queuedTasks, run.agentId, run.id)
+    state.allQueuedTasks.add(run.id)
+  } else uncountTask(state, run)
 }
 
 function uncountTask(state: OrgState, run: RunRow): void {
