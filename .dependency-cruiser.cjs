@@ -63,7 +63,8 @@ const MAY_USE = {
   integrations: ['grammy', 'nodemailer'],
   server: [
     ...['fastify', '@fastify/[^/]+', 'ws', 'zod', '@modelcontextprotocol/server'],
-    ...['prom-client', '@opentelemetry/api'],
+    ...['prom-client', '@opentelemetry/api', '@opentelemetry/core', '@opentelemetry/resources'],
+    ...['@opentelemetry/sdk-trace-base', '@opentelemetry/exporter-trace-otlp-http'],
   ],
   commands: ['commander'],
   cli: ['commander'],

@@ -91,13 +91,17 @@ export const holdUntilAborted =
       begun()
     })
 
-/**
- * Sends one message per job. There is no call for a thousand messages, so all are sent and awaited together, and written
- * together.
- */
-function submitting(escapement) {
-  const submit = (job) => escapement.sessions.send(sessionOf(job), job.text)
-  return { batchSize: 1_000, submit, submitMany: (jobs) => Promise.all(jobs.map(submit)) }
+/** Sends one message per job: alone, or a thousand in one call. */
+function submitting({ sessions }) {
+  return {
+    batchSize: 1_000,
+    submit: (job) => sessions.send(sessionOf(job), job.text),
+    submitMany: async (jobs) => {
+      const messages = jobs.map((job) => ({ session: sessionOf(job), text: job.text }))
+      const { refused, items } = await sessions.sendMany({ messages })
+      if (refused > 0) throw new Error(`messages were refused: ${JSON.stringify(items.find(({ ok }) => !ok))}`)
+    },
+  }
 }
 
 /** The number of the job of a text. */

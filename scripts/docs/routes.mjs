@@ -5,14 +5,14 @@ export function renderRoutes(operations) {
     .join('\n')
 }
 
-function fieldsOf({ method, path, query, body, creates, answers }) {
+function fieldsOf({ method, path, query, optionalQuery, body, creates, answers }) {
   const statuses = Object.keys(answers).map(Number)
   const also = statuses.filter((status) => status >= 400)
   const isStream = Object.values(answers).some((answer) => answer !== null && 'contentType' in answer)
   return [
     `method: '${method}'`,
     `path: '${path}'`,
-    ...(query === undefined ? [] : ['query: true']),
+    ...(query === undefined ? [] : [optionalQuery === true ? "query: 'option'" : 'query: true']),
     ...(body === undefined ? [] : ['body: true']),
     ...(creates === true ? ['creates: true'] : []),
     ...(isStream ? ['stream: true'] : []),

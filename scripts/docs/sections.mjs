@@ -7,6 +7,7 @@ import { renderCommands } from './commands.mjs'
 import { renderCoverage } from './coverage.mjs'
 import { renderTools } from './mcp.mjs'
 import { drawImports } from './picture.mjs'
+import { renderPythonClient, renderPythonTypes } from './python.mjs'
 import { renderRoutes } from './routes.mjs'
 import { renderMetrics, renderRpcErrors, renderRpcMethods } from './observed.mjs'
 import {
@@ -69,6 +70,8 @@ export const SECTIONS = [
   { name: 'doctor', file: 'docs/guides/troubleshoot.md', render: (core) => renderTroubles(core.TROUBLES) },
   { name: 'coverage', file: 'docs/coverage.md', render: (core) => renderCoverage(core.coverage) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
+  { name: 'python-types', file: 'clients/python/escapement/types.py', render: renderPythonTypes },
+  { name: 'python-client', file: 'clients/python/escapement/client.py', render: renderPythonClient },
   {
     name: 'as-code-schema',
     file: 'schema/escapement.schema.json',
@@ -81,6 +84,8 @@ export async function compareSection({ name, file, render }, core) {
   const filepath = path.join(root, file)
   const current = readFileSync(filepath, 'utf8')
   const text = await render(core)
+  // Prettier does not know Python.
+  if (path.extname(file) === '.py') return { filepath, current, fresh: text }
   // JSON has no comments for markers, so such a file is generated as a whole.
   const isWhole = path.extname(file) === '.json'
   const written = isWhole ? text : replaceBetween(current, boundsOf(name, path.extname(file)), text)

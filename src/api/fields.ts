@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseDuration } from '../domain/duration.ts'
 import { parseJson, parseObject, parseSessionKey, whyUnstorable } from '../domain/input-fields.ts'
 import { type Flaw, flawed, parsed, type Parsed, parseInteger } from '../domain/input.ts'
 import { formatInstant, parseInstant, parseTimeOrMs } from '../domain/instant.ts'
@@ -197,6 +198,26 @@ function readAs<Schema extends z.ZodType>(schema: Schema, run: z.core.$ZodType['
   described._zod.run = run
   return described
 }
+
+/** Longer than common proxy timeouts. */
+const MAX_WAIT_SECONDS = 300
+
+const SECONDS = z.number().min(0).max(MAX_WAIT_SECONDS)
+
+/** How long a request may wait, in seconds; a duration such as `10s` is converted. */
+const waitSeconds = readAs(SECONDS, (payload, ctx) => {
+  const given: unknown = payload.value
+  const seconds = typeof given === 'string' ? parseDuration(given, 'seconds') : null
+  if (seconds !== null) payload.value = seconds
+  return SECONDS._zod.run(payload, ctx)
+})
+
+/** The query of an operation that can wait for the end of a run. */
+export const waitQuery = z.strictObject({
+  wait: waitSeconds
+    .optional()
+    .describe('How long to wait for the end, in seconds or as a duration such as `10s`. Default: not at all.'),
+})
 
 /** Describes entries that are validated later, one by one, so that one invalid entry does not reject the others. */
 export const validatedLater = <Schema extends z.ZodType>(schema: Schema): Schema => readAs(schema, (payload) => payload)

@@ -72,6 +72,8 @@ export interface OperationSpec {
   readonly etag?: true
   readonly params?: z.ZodType
   readonly query?: z.ZodType
+  /** Clients pass the query in the options, as they do beside a body: calls without it keep their signature. */
+  readonly optionalQuery?: true
   readonly body?: z.ZodType
   /** An empty body means an empty object. */
   readonly bodyOptional?: true

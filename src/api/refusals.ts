@@ -135,6 +135,16 @@ export class Refusal extends Error {
   }
 }
 
+/** What a function returns, or the refusal it throws. */
+export function orRefusal<T>(decide: () => T): T | Refusal {
+  try {
+    return decide()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
 /** The session's queue is full and its policy rejects the new message. */
 export class ErrQueueFull extends Refusal {
   constructor(runId: string) {

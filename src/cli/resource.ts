@@ -51,15 +51,19 @@ export function addList<View>(
 }
 
 /** A command that shows one object. */
-interface GetCommand<View> {
+interface GetCommand<View, Options extends object = object> {
   readonly facts: (call: CliCall, view: View) => Facts
-  readonly read: (call: CliCall, args: readonly string[]) => Promise<View>
+  readonly read: (call: CliCall, args: readonly string[], options: Options) => Promise<View>
 }
 
-export function addGet<View>(cli: CliContext, command: Command, { facts, read }: GetCommand<View>): void {
-  remote(cli, command, {
-    work: async (call, args) => {
-      const view = await read(call, args)
+export function addGet<View, Options extends object = object>(
+  cli: CliContext,
+  command: Command,
+  { facts, read }: GetCommand<View, Options>,
+): void {
+  remote<Options>(cli, command, {
+    work: async (call, args, options) => {
+      const view = await read(call, args, options)
       await showOne(call, view, () => facts(call, view))
     },
   })

@@ -17,6 +17,13 @@ type IsOne<Union, Whole = Union> = Union extends unknown ? ([Whole] extends [Uni
 
 type HasParams<Spec> = Spec extends { readonly params: unknown } ? true : false
 type HasQuery<Spec> = Spec extends { readonly query: unknown } ? true : false
+/** With a body, or if it is optional, the query is part of the options. */
+type HasQueryOption<Spec> = Spec extends { readonly query: unknown; readonly optionalQuery: true }
+  ? true
+  : HasBody<Spec> extends true
+    ? HasQuery<Spec>
+    : false
+type HasQueryArgument<Spec> = HasQueryOption<Spec> extends true ? false : HasQuery<Spec>
 type HasBody<Spec> = Spec extends { readonly body: unknown } ? true : false
 
 /** A single path parameter is passed as is; several are passed as an object. */
@@ -34,19 +41,14 @@ type InputArgs<Spec> =
     ? Spec extends { readonly bodyOptional: true }
       ? [body?: BodyOf<Spec> | undefined]
       : [body: BodyOf<Spec>]
-    : HasQuery<Spec> extends true
+    : HasQueryArgument<Spec> extends true
       ? MayBeLeftOut<QueryOf<Spec>> extends true
         ? [query?: QueryOf<Spec> | undefined]
         : [query: QueryOf<Spec>]
       : []
 
-/** With a body, the query is part of the options. */
 type OptionsOf<Spec> =
-  HasBody<Spec> extends true
-    ? HasQuery<Spec> extends true
-      ? CallOptions & { readonly query?: QueryOf<Spec> | undefined }
-      : CallOptions
-    : CallOptions
+  HasQueryOption<Spec> extends true ? CallOptions & { readonly query?: QueryOf<Spec> | undefined } : CallOptions
 
 /** One operation as a function: path parameters, the body or else the query, and options. */
 export type CallOf<Spec extends OperationSpec> = (

@@ -49,12 +49,12 @@ function clientFunction(options: ClientOptions, route: Route): ClientFunction {
 
 /** Assigns the arguments of a call: path parameters, the body or else the query, options. */
 function outgoingOf(route: Route, args: readonly unknown[]): Outgoing {
-  const { method, path, creates, body: hasBody, query: hasQuery } = route
+  const { method, path, creates, body: hasBody, query: queryKind } = route
   const rest = [...args]
   const target = path.includes('/:') ? pathOf(path, rest.shift()) : path
-  const input = hasBody === true || hasQuery === true ? rest.shift() : undefined
+  const input = hasBody === true || queryKind === true ? rest.shift() : undefined
   const options = (rest.shift() ?? {}) as CallOptions & { readonly query?: Values }
-  const query = (hasBody === true ? options.query : input) as Values | undefined
+  const query = (hasBody === true || queryKind === 'option' ? options.query : input) as Values | undefined
   const idempotencyKey = creates === true ? (options.idempotencyKey ?? newKey()) : null
   const hasContent = hasBody === true && input !== undefined
   return {

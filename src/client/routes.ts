@@ -3,7 +3,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With parameters as `:id`. */
   readonly path: string
-  readonly query?: true
+  /** `option`: without a body too, the query is part of the options. */
+  readonly query?: true | 'option'
   readonly body?: true
   /** Honours `Idempotency-Key`. */
   readonly creates?: true
@@ -54,14 +55,14 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'backfills.get': { method: 'GET', path: '/api/v1/backfills/:id' },
   'backfills.cancel': { method: 'POST', path: '/api/v1/backfills/:id/cancel', body: true },
   'runs.list': { method: 'GET', path: '/api/v1/runs', query: true },
-  'runs.get': { method: 'GET', path: '/api/v1/runs/:id' },
+  'runs.get': { method: 'GET', path: '/api/v1/runs/:id', query: 'option' },
   'runs.explain': { method: 'GET', path: '/api/v1/runs/:id/explain' },
   'runs.lineage': { method: 'GET', path: '/api/v1/runs/:id/lineage', query: true },
   'runs.cancel': { method: 'POST', path: '/api/v1/runs/:id/cancel' },
   'runs.retry': { method: 'POST', path: '/api/v1/runs/:id/retry', body: true, creates: true },
   'runs.schedule': { method: 'POST', path: '/api/v1/runs/:id/schedule', body: true },
   'runs.proposal': { method: 'GET', path: '/api/v1/runs/:id/schedule' },
-  'runs.getScheduleRun': { method: 'GET', path: '/api/v1/schedule-runs/:runId' },
+  'runs.getScheduleRun': { method: 'GET', path: '/api/v1/schedule-runs/:runId', query: 'option' },
   'runs.retryScheduleRun': { method: 'POST', path: '/api/v1/schedule-runs/:runId/retry', body: true, creates: true },
   'explain.ask': { method: 'GET', path: '/api/v1/explain', query: true },
   'callbacks.settle': { method: 'POST', path: '/api/v1/callbacks/:token', body: true },
@@ -70,6 +71,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'sessions.update': { method: 'PATCH', path: '/api/v1/sessions/:key', body: true },
   'sessions.messages': { method: 'GET', path: '/api/v1/sessions/:key/messages', query: true },
   'sessions.send': { method: 'POST', path: '/api/v1/sessions/:key/messages', query: true, body: true, creates: true },
+  'sessions.sendMany': { method: 'POST', path: '/api/v1/messages', body: true, creates: true },
   'sessions.stop': { method: 'POST', path: '/api/v1/sessions/:key/stop' },
   'sessions.stopAll': { method: 'POST', path: '/api/v1/sessions/:key/stopall' },
   'sessions.reset': { method: 'POST', path: '/api/v1/sessions/:key/reset' },
@@ -158,10 +160,11 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'audit.list': { method: 'GET', path: '/api/v1/audit', query: true },
   'audit.verify': { method: 'GET', path: '/api/v1/audit/verify', query: true },
   'events.stream': { method: 'GET', path: '/api/v1/events', query: true, stream: true },
-  'tasks.submit': { method: 'POST', path: '/tasks', body: true, creates: true },
+  'tasks.submit': { method: 'POST', path: '/tasks', query: true, body: true, creates: true },
   'tasks.batch': { method: 'POST', path: '/tasks/batch', body: true, creates: true },
+  'tasks.submitMany': { method: 'POST', path: '/tasks/many', body: true, creates: true },
   'tasks.list': { method: 'GET', path: '/tasks', query: true },
-  'tasks.get': { method: 'GET', path: '/tasks/:id' },
+  'tasks.get': { method: 'GET', path: '/tasks/:id', query: 'option' },
   'tasks.cancel': { method: 'POST', path: '/tasks/:id/cancel' },
   'tasks.stats': { method: 'GET', path: '/scheduler/stats' },
 

@@ -53,12 +53,12 @@ export function executeOnce<Answer>(
     ...(prepare === undefined
       ? { load: (reads: TransactionReads, now) => withBinding(reads, () => load?.(reads, now)) }
       : { prepare: (tx, now, reads) => withBinding(reads, () => prepare(tx, now, reads)) }),
-    apply: (state: OrgState, prepared) => {
+    apply: (state: OrgState, prepared, between) => {
       // Another request with the same key may be in the same transaction.
       const earlierBinding = state.changes.bindings.get(name)
       const found = earlierBinding === undefined ? (prepared as PreparedBinding) : repeated(earlierBinding)
       if (found.kind === 'repeated') return found.answer as Answer
-      const answer = command.apply(state, found.inner)
+      const answer = command.apply(state, found.inner, between)
       if (isAccepted(answer))
         state.changes.bindings.set(name, { ...scope, orgId: command.orgId, bodyHash, answer, createdAt: state.now })
       return answer

@@ -49,7 +49,7 @@ export interface Waiters {
   /** Registers a caller that waits for a run of the session. Returns a function that unregisters it. */
   readonly enterSession: (orgId: OrgId, key: SessionKey) => () => void
   readonly sessions: () => readonly (readonly [OrgId, SessionKey])[]
-  /** Rejects every waiting caller, because the node shuts down. */
+  /** Rejects every waiting caller and all later ones, because the node shuts down. */
   readonly rejectAll: () => void
 }
 
@@ -61,6 +61,7 @@ interface Waiter {
 export function createWaiters(parts: NodeParts): Waiters {
   const waiting = new Map<RunId, Set<Waiter>>()
   const sessions = new Set<readonly [OrgId, SessionKey]>()
+  let isClosed = false
   parts.listeners.add((_, transaction) => {
     for (const [kind, subject, data] of transaction.events) {
       if (kind !== 'run.changed' || !isTerminal(data['status'] as RunState)) continue
@@ -76,10 +77,12 @@ export function createWaiters(parts: NodeParts): Waiters {
       const promise = new Promise<void>((resolve, reject) => {
         const known = waiting.get(id) ?? new Set()
         const waiter = { resolve, reject }
+        if (isClosed) reject(new ErrGatewayDraining())
         waiting.set(id, known.add(waiter))
         stopWaiting = () => {
           known.delete(waiter)
-          if (known.size === 0) waiting.delete(id)
+          // Called twice, it must not remove those who began to wait in between.
+          if (known.size === 0 && waiting.get(id) === known) waiting.delete(id)
           resolve()
         }
       })
@@ -94,6 +97,7 @@ export function createWaiters(parts: NodeParts): Waiters {
     },
     sessions: () => [...sessions],
     rejectAll: () => {
+      isClosed = true
       for (const waiters of waiting.values()) for (const { reject } of waiters) reject(new ErrGatewayDraining())
     },
   }

@@ -176,15 +176,16 @@ const NO_INPUT = {}
 function inputReader(operation: Operation): InputReader {
   const hasBody = operation.body !== undefined
   const hasQuery = operation.query !== undefined
+  const hasQueryOption = hasBody || operation.optionalQuery === true
   const readParams = paramsReader(operation)
   const readQuery = hasQuery ? schemaReader(operation.query) : null
   const readBody = objectReader(operation)
   return (args) => {
     let next = 0
     const params = readParams === null ? NO_INPUT : readParams(args[next++])
-    const input = hasBody || hasQuery ? args[next++] : undefined
+    const input = hasBody || (hasQuery && !hasQueryOption) ? args[next++] : undefined
     const options = (args[next] ?? NO_INPUT) as InProcessOptions
-    const query = readQuery === null ? NO_INPUT : readQuery(queryInput(hasBody ? options.query : input))
+    const query = readQuery === null ? NO_INPUT : readQuery(queryInput(hasQueryOption ? options.query : input))
     const body = readBody === null ? undefined : readBody(input)
     return { params, query, body, rawBody: hasBody ? (input ?? body) : undefined, options }
   }

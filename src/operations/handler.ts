@@ -1,5 +1,6 @@
 import type { Answer, AnswerOf, BodyOf, OperationSpec, ParamsOf, QueryOf } from '../api/operation.ts'
 import type { Principal } from '../domain/access/access.ts'
+import { runId } from '../domain/ids.ts'
 import type { Caller, Grantor } from '../features/access/caller.ts'
 import type { Ports } from '../engine/ports.ts'
 import type { Eventually, HttpExchange, OperationContext } from './context.ts'
@@ -23,6 +24,43 @@ export interface Call<Spec extends OperationSpec> {
   readonly progress?: ((progress: unknown) => void) | undefined
   /** Null for transports other than HTTP. */
   readonly http: Spec extends { readonly http: true } ? HttpExchange : HttpExchange | null
+}
+
+/**
+ * Reads something about a run, and waits first until the run has ended, the time is up, the caller has disconnected or
+ * the node shuts down. Events say when, what is stored is the answer; a run that this node knows as pending is not read
+ * before it has ended.
+ */
+export async function readAfterEnd<T>(
+  { ctx, caller, signal }: Pick<Call<OperationSpec>, 'ctx' | 'caller' | 'signal'>,
+  id: string,
+  of: {
+    readonly seconds: number | undefined
+    readonly read: () => Promise<T>
+    readonly hasEnded: (read: T) => boolean
+  },
+): Promise<T> {
+  const { seconds = 0, read, hasEnded } = of
+  if (seconds === 0) return read()
+  const { promise, give } = ctx.ended(runId(id))
+  const isPending = ctx.live.stateOf(caller.orgId, runId(id)) !== undefined
+  const timer = setTimeout(give, seconds * 1_000)
+  const disconnected = signal()
+  disconnected.addEventListener('abort', give)
+  try {
+    if (!isPending) {
+      const before = await read()
+      if (hasEnded(before)) return before
+    }
+    if (disconnected.aborted) give()
+    // A node that shuts down gives up waiting; what is stored is still the answer.
+    await promise.catch(() => undefined)
+    return await read()
+  } finally {
+    clearTimeout(timer)
+    disconnected.removeEventListener('abort', give)
+    give()
+  }
 }
 
 /** What a handler passes to code shared by several operations. */

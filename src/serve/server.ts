@@ -94,6 +94,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const isExpected = error instanceof DatabaseError || error instanceof Refusal
     throw isExpected ? new StartError(withCause(error), { cause: error }) : error
   })
+  const traceExport = await startConfiguredTraceExport(options, app.parts.id())
   try {
     addExecutors(app, { ...host, callbackUrl: outbound.callbackUrl })
     await prepareAgents(
@@ -103,11 +104,34 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await prepareOwnerKey(app.ports, { options, data })
     const starting = { ...prepareStart(options, app, settings.renew), counting, outbound }
     await starting.reloading.refresh()
-    return await openServer(starting, data, (await loading).openEndpoint)
+    const server = await openServer(starting, data, (await loading).openEndpoint)
+    const stop: Server['stop'] = async (how) => {
+      await server.stop(how)
+      await traceExport?.stop()
+    }
+    return { ...server, stop }
   } catch (error) {
+    await traceExport?.stop()
     await app.close().catch(() => undefined)
     throw error
   }
+}
+
+/** Exports spans if an endpoint is configured. The packages for it are loaded only then. */
+async function startConfiguredTraceExport(
+  { configuration, log, version }: ServerOptions,
+  nodeId: string,
+): Promise<{ readonly stop: () => Promise<void> } | null> {
+  const {
+    otlp_endpoint: endpoint,
+    otlp_headers: headers,
+    sample_ratio: sampleRatio,
+  } = configuration.live.current().config.tracing
+  if (endpoint === null) return null
+  const { startTraceExport } = await import('../server/trace-export.ts')
+  const failed = (error: string): void =>
+    log.log({ level: 'warn', message: 'Traces cannot be exported', facts: { endpoint, error } })
+  return startTraceExport({ endpoint, headers, sampleRatio, version, nodeId, failed })
 }
 
 /** Creates the data directory before the database is opened. */

@@ -150,13 +150,23 @@ function attributesOf(attempt: Attempt): Attributes {
     'escapement.agent_id': attempt.agentId,
     'escapement.trigger': attempt.trigger,
     ...(attempt.scheduleId === null ? {} : { 'escapement.schedule_id': attempt.scheduleId }),
-    ...(attempt.sessionKey === null ? {} : { 'escapement.session_id': attempt.sessionKey }),
+    ...(attempt.sessionKey === null
+      ? {}
+      : { 'escapement.session_id': attempt.sessionKey, 'gen_ai.conversation.id': attempt.sessionKey }),
+    // The semantic conventions of OpenTelemetry for generative AI.
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.id': attempt.agentId,
   }
 }
 
-function recordSpanOutcome(span: Span, { outcome, errorMessage }: AttemptReport): void {
+function recordSpanOutcome(span: Span, { outcome, errorMessage, usage = {} }: AttemptReport): void {
   span.setAttribute('escapement.outcome', outcome.kind)
+  const { inputTokens, outputTokens, costMicros } = usage
+  if (inputTokens !== undefined) span.setAttribute('gen_ai.usage.input_tokens', inputTokens)
+  if (outputTokens !== undefined) span.setAttribute('gen_ai.usage.output_tokens', outputTokens)
+  if (costMicros !== undefined) span.setAttribute('escapement.cost', costMicros / 1_000_000)
   if (outcome.kind !== 'failed' && outcome.kind !== 'timed_out') return
-  if ('errorCode' in outcome) span.setAttribute('escapement.error_code', outcome.errorCode)
+  if ('errorCode' in outcome)
+    span.setAttributes({ 'escapement.error_code': outcome.errorCode, 'error.type': outcome.errorCode })
   span.setStatus({ code: SpanStatusCode.ERROR, ...(errorMessage === undefined ? {} : { message: errorMessage }) })
 }

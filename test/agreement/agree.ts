@@ -30,13 +30,20 @@ export interface LivedHistory {
 }
 
 /** Lets the history of a seed happen for real. Nothing of it is left in the database but what nobody looks for. */
-export async function liveHistory(database: Database, seed: number): Promise<LivedHistory> {
+export async function liveHistory(
+  database: Database,
+  seed: number,
+  wakesInVain = isWokenInVain(seed),
+): Promise<LivedHistory> {
   const task = drawHistory(seed)
-  const org = await live(database, task, `history_${seed}`)
+  const org = await live(database, task, { name: `history_${seed}${wakesInVain ? '_woken' : ''}`, wakesInVain })
   const recorded = await recordedStory(database, org, task)
   await forget(database)
   return { task, recorded }
 }
+
+/** Half of the histories: in all, wakes in vain would stand in for those that a node forgets. */
+const isWokenInVain = (seed: number): boolean => seed % 4 < 2
 
 /** Lets one history happen twice and compares. Answers with how they differ; null: they agree. */
 export async function compareHistory(

@@ -18,6 +18,7 @@ import { insertAgents, type AgentRow } from '../../src/features/agents/store.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { insertOrg } from '../../src/features/access/orgs-store.ts'
 import { createQuiet, type Quiet } from '../faults/quiet.ts'
+import { createRandom } from '../simulation/random.ts'
 import { createHandDatabase } from './hand-database.ts'
 import { startNode, type RealNode, type RealWorld } from './real-node.ts'
 
@@ -33,12 +34,24 @@ interface Happening {
   isStalled: boolean
 }
 
+/** How a history is lived through. */
+interface Living {
+  /** The name of its org. */
+  readonly name: string
+  /** Whether the org is also woken when nothing has happened, as other orgs of a node do. It must make no difference. */
+  readonly wakesInVain: boolean
+}
+
+/** The share of moments after which such an org is woken. */
+const VAIN_SHARE = 0.3
+
 /**
  * Lets a history happen for real: services, engine passes and PostgreSQL, with nothing put in their place but the clock,
  * the ids and the executors. Answers with the org in which it happened.
  */
-export async function live(real: Database, task: SimulationTask, name: string): Promise<OrgId> {
+export async function live(real: Database, task: SimulationTask, { name, wakesInVain }: Living): Promise<OrgId> {
   const happening = await begin(real, task, orgId(name))
+  const random = createRandom(task.seed + 104_729)
   const { world, plan } = happening
   const appointments = appointmentsOf(plan)
   let kept = 0
@@ -51,6 +64,9 @@ export async function live(real: Database, task: SimulationTask, name: string): 
       kept += 1
       await appointment.keep(happening)
     } else passMoment(happening)
+    await happening.quiet.settled()
+    if (!wakesInVain || !random.chance(VAIN_SHARE)) continue
+    happening.node?.parts.actorOf(world.orgId).wake()
     await happening.quiet.settled()
   }
   return world.orgId

@@ -54,7 +54,10 @@ describe('the client', () => {
     await client.schedules.list({ q: 'a b&c', limit: 5, cursor: undefined })
     await client.schedules.update('sch_1/ü', { every_seconds: 900 }, { ifMatch: 7 })
     await client.schedules.explain('sch_1', { at: '2026-11-15T12:00:00Z' })
-    const [list, update, explain] = server.arrived
+    await client.runs.get('run_1', { query: { wait: 5 } })
+    await client.tasks.get('tsk_1', { timeoutMs: 1_000 })
+    const [list, update, explain, run, task] = server.arrived
+    expect([run?.url, task?.url]).toEqual(['/api/v1/runs/run_1?wait=5', '/tasks/tsk_1'])
     expect(list).toMatchObject({ method: 'GET', url: '/api/v1/schedules?q=a+b%26c&limit=5', body: '' })
     expect(list?.headers).toMatchObject({ authorization: 'Bearer esc_key', accept: 'application/json' })
     expect(update).toMatchObject({

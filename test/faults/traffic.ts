@@ -11,7 +11,8 @@ import {
 import { SESSION_MODES } from '../../src/domain/session/session.ts'
 import { updateAgent } from '../../src/features/agents/service.ts'
 import { setLane } from '../../src/features/lanes/service.ts'
-import { sendMessage, stopSessionCommand } from '../../src/features/sessions/service.ts'
+import { sendMessage } from '../../src/features/sessions/send.ts'
+import { stopSessionCommand } from '../../src/features/sessions/service.ts'
 import { cancelRunById, retryRun, runScheduleNow } from '../../src/features/runs/service.ts'
 import {
   updateSchedule,

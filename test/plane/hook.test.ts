@@ -118,8 +118,9 @@ describe('a signed hook', () => {
     expect((await node.runs.list({ session: 'agent:worker:ci:hook:build-main' })).items).toHaveLength(1)
 
     const fresh = `whsec_${randomBytes(32).toString('base64')}`
-    const old = new Date(Date.now() - 301_000)
-    for (const given of [{ secret: fresh }, { at: old }, { at: new Date(Date.now() + 301_000) }])
+    // The limit is 300 s; the half minute beyond it is for busy machines.
+    const old = new Date(Date.now() - 330_000)
+    for (const given of [{ secret: fresh }, { at: old }, { at: new Date(Date.now() + 330_000) }])
       expect(await call(node, id, { body, as: 'msg_2', ...given })).toMatchObject({
         status: 401,
         body: { code: 'BAD_SIGNATURE' },

@@ -39,6 +39,10 @@ const now = () => instant(Date.now())
 const type = (...args: readonly string[]): Promise<Ran> =>
   run(args, '', { cwd: '/', now, variables: { ...variables, ESCAPEMENT_DATA: world.data } })
 
+/** The same, with a text on standard input. */
+const typeInto = (input: string, ...args: readonly string[]): Promise<Ran> =>
+  run(args, input, { cwd: '/', now, variables: { ...variables, ESCAPEMENT_DATA: world.data } })
+
 /** The same, which has to go well, for a program. */
 async function ask(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
   const { code, stdout, stderr } = await type(...args, '--json')
@@ -205,6 +209,20 @@ describe('a conversation', () => {
       /ann +and good bye +success +and good bye/,
     )
     expect(await type('chat', 'nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') as string })
+  })
+
+  it('takes many messages from a file, and shows the outcome of each', async () => {
+    const messages = [
+      { session: 'agent:echo:cli:direct:cay', text: 'one' },
+      { session: 'agent:nobody:cli:direct:cay', text: 'two' },
+      { session: 'agent:echo:cli:direct:cay', text: '/stop' },
+    ]
+    const sent = await typeInto(JSON.stringify({ messages }), 'sessions', 'send-many', '--file', '-')
+    expect(sent.code).toBe(1)
+    expect(sent.stdout).toMatch(/run_\w+ +\w+\s[^]*rejected +NOT_FOUND: .*nobody[^]*stopped +\d cancelled/)
+    const good = await typeInto(JSON.stringify({ messages: messages.slice(0, 1) }), 'sessions', 'send-many', '-f', '-')
+    expect(good.code).toBe(0)
+    expect(await type('sessions', 'send-many')).toMatchObject({ code: 2 })
   })
 
   it('lets a person go on after a refusal, and answers on a line of its own', async () => {

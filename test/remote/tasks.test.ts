@@ -68,6 +68,13 @@ describe('escapement tasks', () => {
     expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('it is broken')])
   })
 
+  it('get --wait shows the task when it has ended', async () => {
+    const { taskId } = await ask('submit', '--agent', 'quick', '--action', 'look')
+    expect(await ask('get', String(taskId), '--wait', '10s')).toMatchObject({ taskId, state: 'done' })
+    expect(await type('get', String(taskId), '--wait', '10m')).toMatchObject({ code: 2 })
+    expect((await ask('get', String(taskId), '--wait', '0s'))['state']).toBe('done')
+  })
+
   it('submit says what is wrong in the words of its options', async () => {
     const { code, stderr } = await type('submit', '--agent', 'quick', '--deadline', '2020-01-01T00:00:00Z')
     expect(code).toBe(1)
@@ -85,6 +92,18 @@ describe('escapement tasks', () => {
     const part = await type('batch', '--agent', 'quick', '--file', write('part.json', { tasks: [...tasks, {}] }))
     expect([part.code, part.stdout]).toEqual([1, expect.stringMatching(/rejected .*action/)])
     expect(await type('batch', '--agent', 'quick')).toMatchObject({ code: 2 })
+  })
+
+  it('submit-many takes a file with tasks of any agents', async () => {
+    const tasks = [
+      { agentId: 'quick', action: 'one' },
+      { agentId: 'failing', action: 'two' },
+    ]
+    const good = await type('submit-many', '--file', write('many.json', { tasks }))
+    expect([good.code, good.stdout.match(/tsk_\w+/g)?.length]).toEqual([0, 2])
+    const part = await type('submit-many', '--file', write('part.json', { tasks: [...tasks, { action: 'x' }] }))
+    expect([part.code, part.stdout]).toEqual([1, expect.stringMatching(/rejected .*agentId/)])
+    expect(await type('submit-many')).toMatchObject({ code: 2, stderr: expect.stringContaining('--file') as string })
   })
 
   it('list filters and goes on; stats says how it went', async () => {

@@ -28,7 +28,14 @@ const OUTSIDERS: Readonly<Record<string, More>> = {
 }
 
 /** Names of sessions and lanes are the caller's own words: the same word in another org is another thing. */
-const NAMED_BY_CALLER = ['sessions.update', 'sessions.send', 'sessions.stop', 'sessions.stopAll', 'sessions.reset']
+const NAMED_BY_CALLER = [
+  'sessions.update',
+  'sessions.send',
+  'sessions.sendMany',
+  'sessions.stop',
+  'sessions.stopAll',
+  'sessions.reset',
+]
 
 /** What operations cannot do without. */
 const QUERIES: Readonly<Record<string, string>> = {

@@ -139,6 +139,11 @@ async function plantWork(planter: Planter): Promise<void> {
     ...{ text: mark('text'), sender: mark('sender'), message_id: mark('message-id'), debounce_ms: 0 },
     attachments: [{ name: mark('attachment') }],
   })
+  await put('sessions.sendMany', ['POST', '/api/v1/messages'], {
+    messages: [
+      { session: `agent:writer:${mark('many-session')}`, text: mark('many-text'), sender: mark('many-sender') },
+    ],
+  })
   await put('sessions.update', ['PATCH', `/api/v1/sessions/${encodeURIComponent(session)}`], { cap: 7 })
   const { items } = (await world.ask('GET', '/api/v1/schedules')).json<{ items: readonly { readonly id: string }[] }>()
   await put('schedules.runNow', ['POST', `/api/v1/schedules/${items[0]?.id ?? ''}/run-now`], {})
@@ -152,6 +157,9 @@ async function plantWork(planter: Planter): Promise<void> {
   })
   await put('tasks.batch', ['POST', '/tasks/batch'], {
     ...{ agentId: mark('batch-agent'), callbackUrl, tasks: [{ action: mark('batch-action'), ...task }] },
+  })
+  await put('tasks.submitMany', ['POST', '/tasks/many'], {
+    tasks: [{ agentId: mark('many-agent'), action: mark('many-action'), ...task, callbackUrl }],
   })
   await put('worker.claim', ['POST', '/api/v1/worker/claim'], {
     ...{ name: mark('worker-name'), agents: [await make(world, 'workers.agent')], capacity: 1, wait_seconds: 0 },

@@ -14,7 +14,8 @@ import { seedRun } from '../platform/db/records.ts'
 const OPEN: Readonly<Record<string, readonly string[]>> = {
   free: ['auth.me', 'schedules.preview', 'schedules.parse'],
   list: [
-    ...['events.stream', 'explain.ask', 'runs.list', 'tasks.list', 'tasks.submit', 'tasks.batch'],
+    ...['events.stream', 'explain.ask', 'runs.list', 'tasks.list', 'tasks.submit', 'tasks.batch', 'tasks.submitMany'],
+    'sessions.sendMany',
     ...['schedules.list', 'schedules.create', 'schedules.bulk', 'schedules.outcomes'],
   ],
   schedule: [

@@ -134,7 +134,9 @@ describe.concurrent('where spans are recorded', () => {
   scenario('what comes by itself begins a trace of its own, and what is refused is an error', async (world) => {
     const node = await world.start({ agents: { worker: () => 'done' } })
     const made = await node.schedules.create({ agent_id: 'worker', every_seconds: 1, payload: 'x', max_fires: 1 })
-    const [run] = await runsWhen(node, made.id, ([found]) => found?.finished_at !== null && found !== undefined)
+    // On a busy machine an earlier occurrence may have been missed, and is skipped.
+    const isDone = ({ status }: { readonly status: string }): boolean => status === 'success'
+    const run = (await runsWhen(node, made.id, (found) => found.some(isDone))).find(isDone)
     const traceId = (await node.runs.get(run?.id ?? '')).trace_id
     expect(traceId).toMatch(/^[\da-f]{32}$/)
     expect((await spansOf(traceId ?? '', 2)).map(({ name }) => name)).toEqual([

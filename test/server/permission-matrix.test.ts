@@ -18,7 +18,14 @@ const CLOSED = ALL_OPERATIONS.filter(([, { permission }]) => permission !== 'non
 const OPEN = ALL_OPERATIONS.filter(([, { permission }]) => permission === 'none')
 
 /** Names of sessions and lanes are the caller's own words: the same word in another org is another thing. */
-const NAMED_BY_CALLER = ['sessions.update', 'sessions.send', 'sessions.stop', 'sessions.stopAll', 'sessions.reset']
+const NAMED_BY_CALLER = [
+  'sessions.update',
+  'sessions.send',
+  'sessions.sendMany',
+  'sessions.stop',
+  'sessions.stopAll',
+  'sessions.reset',
+]
 
 /** Whoever lets people in gives them a role, and nobody gives what they do not have: here the permission alone is too little. */
 const GIVING = ['members.create', 'members.update', 'members.delete', 'members.invite', 'auth.link', 'keys.revoke']

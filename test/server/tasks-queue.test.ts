@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runId } from '../../src/domain/ids.ts'
 import { createRetention } from '../../src/features/retention/service.ts'
+import { taskBatchReceipt, taskSubmitted } from '../../src/features/tasks/schema.ts'
 import { ageHistory } from '../support/history.ts'
 import { countRuns, createTasksWorld, errorIn, pointersOf, type TasksWorld } from './tasks-world.ts'
 
@@ -210,6 +212,177 @@ describe('POST /tasks/batch', () => {
     const first = await ids()
     expect(await ids()).toEqual(first)
     expect(await countRuns(world)).toBe(5)
+  })
+})
+
+describe('POST /tasks/many', () => {
+  const transactions = async (): Promise<number> => {
+    const [row] = await world.live.engine.ports.database.query('select max(no) as no from turn', [])
+    return Number(row?.['no'] ?? 0)
+  }
+  const many = async (body: unknown, more: Parameters<typeof ask>[2] = {}) => {
+    const response = await ask('POST', '/tasks/many', { body, ...more })
+    expect(response.statusCode, response.body).toBe(202)
+    return taskBatchReceipt.parse(response.json())
+  }
+
+  it('takes tasks of any agents in one transaction, and decides each by itself', async () => {
+    await hold()
+    const tasks = [
+      { agentId: 'a', action: 'one' },
+      { agentId: 'b', action: 'two', callbackUrl: 'https://hooks.example/own' },
+      { action: 'three' },
+      ...['4', '5', '6'].map((action) => ({ agentId: 'a', action })),
+    ]
+    const receipt = await many({ tasks })
+    expect(receipt.submitted).toBe(6)
+    expect(receipt.tasks.map(({ state }) => state)).toEqual([
+      ...['queued', 'queued', 'rejected', 'queued', 'queued', 'rejected'],
+    ])
+    expect(receipt.tasks.map(({ taskId }) => taskId === '')).toEqual([false, false, true, false, false, false])
+    expect(receipt.tasks[2]?.error).toContain('tasks.2.agentId')
+    expect(receipt.tasks[5]?.error).toBe('the queue of the agent is full')
+    const [, second] = receipt.tasks
+    expect(await world.client.get(second?.taskId ?? '')).toMatchObject({ agentId: 'b', ...tasks[1] })
+  })
+
+  it('takes 1,000 and refuses 1,001, none, and what is no list', async () => {
+    world.reload({ tasks: { max_per_agent: 2_000, max_queue: 2_000 } })
+    const of = (count: number) => ({ tasks: Array<object>(count).fill({ agentId: 'a', action: 'x' }) })
+    const large = errorIn(await ask('POST', '/tasks/many', { body: of(1_001) }), 400, 'batch_too_large')
+    expect(large.details).toEqual({ submitted: 1_001, max: 1_000 })
+    for (const body of [of(0), {}, { tasks: { action: 'x' } }])
+      expect(pointersOf(errorIn(await ask('POST', '/tasks/many', { body }), 400, 'error'))).toEqual(['/tasks'])
+    const [before, version] = [await countRuns(world), await transactions()]
+    const { tasks } = await many(of(1_000))
+    const [write] = await world.live.engine.ports.database.query(
+      `select count(*)::int as count from turn where events::text like '%"queued"%' and no > $1`,
+      [version],
+    )
+    expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(1_000)
+    expect(await countRuns(world)).toBe(before + 1_000)
+    expect(write?.['count']).toBe(1)
+  })
+
+  it('is done once for a key', async () => {
+    await hold()
+    const body = { tasks: ['1', '2'].map((action) => ({ agentId: 'a', action })) }
+    const headers = { 'idempotency-key': 'many-1' }
+    const first = await many(body, { headers })
+    expect((await many(body, { headers })).tasks.map(({ taskId }) => taskId)).toEqual(
+      first.tasks.map(({ taskId }) => taskId),
+    )
+    expect(await countRuns(world)).toBe(3)
+  })
+})
+
+describe('waiting for the end of a task', () => {
+  const waits = { open: 0 }
+  beforeEach(() => {
+    waits.open = 0
+    world.live.change({
+      ended: (id) => {
+        const { promise, give } = world.live.waiters.ended(id)
+        const wait = { open: true }
+        waits.open += 1
+        return {
+          promise,
+          give: () => {
+            waits.open -= wait.open ? 1 : 0
+            wait.open = false
+            give()
+          },
+        }
+      },
+    })
+  })
+  const body = (action: string) => ({ agentId: 'b', action })
+  const released = async (): Promise<void> => {
+    await world.stage.begun('held')
+    world.stage.release('held')
+  }
+
+  it('answers POST /tasks with the task that has ended, else with the receipt', async () => {
+    const waiting = ask('POST', '/tasks?wait=20s', { body: body('held') })
+    await released()
+    const ended = await waiting
+    expect(ended.statusCode).toBe(200)
+    const receipt = taskSubmitted.parse(ended.json())
+    expect(receipt).toMatchObject({ state: 'done', position: 0, task: { state: 'done', taskId: receipt.taskId } })
+    await submit('b', 'blocker')
+    await world.stage.begun('blocker')
+    const late = await ask('POST', '/tasks?wait=50ms', { body: body('x') })
+    expect(late.statusCode).toBe(202)
+    expect(taskSubmitted.parse(late.json())).toMatchObject({ state: 'queued', position: 1 })
+    expect(taskSubmitted.parse(late.json()).task).toBeUndefined()
+    errorIn(await ask('POST', '/tasks?wait=301', { body: body('x') }), 400, 'error')
+  })
+
+  it('repeats the answer of a key, however long either waits', async () => {
+    const headers = { 'idempotency-key': 'waited' }
+    const waiting = ask('POST', '/tasks?wait=20', { body: body('held'), headers })
+    await released()
+    const { taskId } = taskSubmitted.parse((await waiting).json())
+    const again = await ask('POST', '/tasks', { body: body('held'), headers })
+    expect(again.json<{ readonly taskId: string }>().taskId).toBe(taskId)
+    const ended = await ask('POST', '/tasks?wait=5', { body: body('held'), headers })
+    expect(taskSubmitted.parse(ended.json())).toMatchObject({ taskId, task: { state: 'done' } })
+  })
+
+  it('answers GET of a task and of a run when it has ended, or at the end of the wait', async () => {
+    const id = await hold()
+    const task = ask('GET', `/tasks/${id}?wait=20`)
+    const run = ask('GET', `/api/v1/runs/${id}?wait=20`)
+    expect((await ask('GET', `/tasks/${id}?wait=0.05`)).json()).toMatchObject({ state: 'running' })
+    world.stage.release('held')
+    expect((await task).json()).toMatchObject({ state: 'done' })
+    expect((await run).json()).toMatchObject({ status: 'success' })
+    for (const path of [`/tasks/${id}`, `/api/v1/runs/${id}`])
+      expect((await ask('GET', `${path}?wait=60`)).statusCode).toBe(200)
+    errorIn(await ask('GET', '/tasks/tsk_none?wait=60'), 404, 'not_found')
+  })
+
+  it('of one caller ends without that of another', async () => {
+    const id = await hold()
+    const first = world.live.waiters.ended(runId(id))
+    first.give()
+    const second = world.live.waiters.ended(runId(id))
+    first.give()
+    world.stage.release('held')
+    await second.promise
+  })
+
+  it('ends when the node shuts down, also for requests that come later', async () => {
+    const id = await hold()
+    const waiting = ask('GET', `/tasks/${id}?wait=60`)
+    await expect.poll(() => waits.open, { interval: 5 }).toBe(1)
+    world.live.waiters.rejectAll()
+    expect((await waiting).json()).toMatchObject({ state: 'running' })
+    expect((await ask('GET', `/tasks/${id}?wait=60`)).json()).toMatchObject({ state: 'running' })
+    expect(waits.open).toBe(0)
+  })
+
+  it('asks the database once, however long it takes', async () => {
+    const id = await hold()
+    const { database } = world.live.engine.ports
+    const texts: string[] = []
+    world.live.change({
+      ports: {
+        ...world.live.engine.ports,
+        database: {
+          ...database,
+          query: (text, params) => {
+            texts.push(text)
+            return database.query(text, params)
+          },
+        },
+      },
+    })
+    const waiting = ask('GET', `/tasks/${id}?wait=20`)
+    await expect.poll(() => waits.open, { interval: 5 }).toBe(1)
+    world.stage.release('held')
+    expect((await waiting).json()).toMatchObject({ state: 'done' })
+    expect(texts.filter((text) => text.includes('from run'))).toHaveLength(1)
   })
 })
 

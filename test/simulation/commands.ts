@@ -51,12 +51,9 @@ export function submit(world: World, { org, agent, ageMs, ...given }: Submission
     const run = answer === undefined ? undefined : world.runs.get(answer.runId)
     world.observer.submitted(world, { number, stamp, accepted: true, run: run ?? null })
   }
-  const needs = sessionKey === null ? {} : { sessions: [sessionKey], oldest: hasRules(given.rules) ? [sessionKey] : [] }
+  const needs = sessionKey === null ? {} : { sessions: [sessionKey] }
   act(world, org, [{ apply, needs }])
 }
-
-/** The message brings its own cap or mode. */
-const hasRules = (rules: Partial<SessionRules>): boolean => Object.keys(rules).length > 0
 
 /** One pass of the schedule loop: everything due is decided. */
 export function fireDue(world: World): void {

@@ -1,5 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { context, ROOT_CONTEXT, trace, type Context, type ContextManager } from '@opentelemetry/api'
+import { context, trace } from '@opentelemetry/api'
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -7,19 +6,7 @@ import {
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base'
 import { afterAll } from 'vitest'
-
-/** What is active follows whoever awaits. */
-function createContextManager(): ContextManager {
-  const storage = new AsyncLocalStorage<Context>()
-  const manager: ContextManager = {
-    active: () => storage.getStore() ?? ROOT_CONTEXT,
-    with: (active, work, thisArg, ...args) => storage.run(active, () => work.apply(thisArg as never, args)),
-    bind: (_active, target) => target,
-    enable: () => manager,
-    disable: () => manager,
-  }
-  return manager
-}
+import { createContextManager } from '../../src/server/trace-export.ts'
 
 /** Records spans of the whole process until the file of the test ends, as a program with an SDK does. */
 export function recordSpans(): {

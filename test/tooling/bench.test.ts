@@ -1,6 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from './root.ts'
 
@@ -63,6 +66,14 @@ const { CONTESTANTS, DURABLE_PEERS } = await load<{
   readonly CONTESTANTS: readonly Contestant[]
   readonly DURABLE_PEERS: readonly string[]
 }>('contestants.mjs')
+interface Attempted {
+  readonly name: string
+  readonly rival: boolean
+}
+
+const { resultOf } = await load<{
+  readonly resultOf: (contestant: Attempted, call: () => Promise<unknown>) => Promise<unknown>
+}>('parts/mixed.mjs')
 const { mixedLoad, layersOf } = await load<{
   readonly mixedLoad: (size: { readonly flood: number; readonly seconds: number }) => readonly Job[]
   readonly layersOf: (jobs: readonly Job[]) => readonly (readonly Job[])[]
@@ -232,6 +243,63 @@ describe('the mixed load', () => {
     const layers = layersOf(flood)
     for (const layer of layers) expect(new Set(layer.map(({ session }) => session)).size).toBe(layer.length)
     expect(layers.flat().length).toBe(flood.length)
+  })
+})
+
+describe('the part mixed', () => {
+  const fake = (behavior: string): string => `
+    export const prepare = async () => undefined
+    export const observe = async () => ({
+      left: async () => globalThis.left ?? 1, counts: async () => ({ completed: globalThis.done ?? 0 }), close: async () => undefined,
+    })
+    export const open = async (_url, { handle }) => {
+      const run = (job) => handle(job.n).then(() => { globalThis.done = (globalThis.done ?? 0) + 1 }, () => run(job))
+      const submit = async (job) => { ${behavior} }
+      return {
+        submit, submitMany: (jobs) => Promise.all(jobs.map(submit)),
+        start: async () => undefined, close: () => new Promise(() => undefined),
+      }
+    }`
+
+  /** In a process of its own, as in the benchmark: a peer may leave anything behind. */
+  const measured = async (behavior: string): Promise<Record<string, unknown>> => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'escapement-mixed-'))
+    try {
+      const file = path.join(folder, 'fake.mjs')
+      writeFileSync(file, fake(behavior))
+      const measurement = pathToFileURL(path.join(ROOT, 'bench/engine/measurements/mixed.mjs')).href
+      const options = { contestant: { file }, url: '', flood: 20, seconds: 0.1, longestMs: 1_500, closingMs: 10 }
+      const program = `const { mixed } = await import(${JSON.stringify(measurement)})
+        const { waits, ...result } = await mixed(${JSON.stringify(options)})
+        console.log(JSON.stringify({ ...result, waits: Object.values(waits).map(({ length }) => length) }))
+        process.exit(0)`
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
+      return JSON.parse(stdout) as Record<string, unknown>
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+
+  it.each([
+    ['never ends a job', 'if (job.n !== 3) void run(job)', 54],
+    ['never accepts a job', 'if (job.n === 3) return new Promise(() => undefined); void run(job)', 54],
+    ['refuses a job', `if (job.n === 3) throw new Error('full'); void run(job)`, 54],
+  ])('counts a peer that %s as what it finished', async (_, behavior, finished) => {
+    const result = await measured(behavior)
+    expect(result).toMatchObject({ submitted: 55, finished, allSeconds: null })
+    expect(result['perSecond']).toBeGreaterThan(0)
+    expect((result['waits'] as readonly number[]).reduce((sum, count) => sum + count)).toBe(55)
+  })
+
+  it('holds Escapement to everything, and a peer to what it finished or to nothing if it failed', async () => {
+    const result = { submitted: 5, finished: 4, counts: { completed: 3 } }
+    const peer = { name: 'pg-boss', rival: true }
+    expect(await resultOf(peer, () => Promise.resolve(result))).toMatchObject({ finished: 3 })
+    const failed = () => Promise.reject(new Error('ended with SIGSEGV'))
+    expect(await resultOf(peer, failed)).toMatchObject({ finished: 0, perSecond: 0, failure: 'ended with SIGSEGV' })
+    const own = { name: 'escapement', rival: false }
+    await expect(resultOf(own, () => Promise.resolve(result))).rejects.toThrow('5 were submitted')
+    await expect(resultOf(own, failed)).rejects.toThrow('SIGSEGV')
   })
 })
 

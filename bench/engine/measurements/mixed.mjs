@@ -1,15 +1,21 @@
 // In the process of a contestant: the mixed load arrives while it works on fifty jobs at a time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { layersOf, mixedLoad } from '../mixed-load.mjs'
-import { until } from '../world.mjs'
 import { load } from './opening.mjs'
 
+/** How long a contestant may take for all jobs, then for the last completion, and then to close. */
 const LONGEST_MS = 180_000
+const LAST_COMPLETION_MS = 30_000
+const CLOSING_MS = 10_000
 /** The share of jobs whose time is measured: the last few wait for the delay before a retry. */
 const MOST = 0.95
 
-/** Waits by role in milliseconds, throughput, and the number of jobs that started out of order in their session. */
-export async function mixed({ contestant, url, flood, seconds }) {
+/**
+ * Waits by role in milliseconds, throughput, and the number of jobs that started out of order in their session. A
+ * contestant that does not end counts as what it finished in time; jobs that never started have waited until then.
+ */
+export async function mixed(options) {
+  const { contestant, url, flood, seconds, longestMs = LONGEST_MS, closingMs = CLOSING_MS } = options
   const module = await load(contestant)
   await module.prepare(url)
   const jobs = mixedLoad({ flood, seconds })
@@ -18,30 +24,65 @@ export async function mixed({ contestant, url, flood, seconds }) {
   await queue.start()
   const observer = await module.observe(url)
   const began = performance.now()
-  await Promise.all([floodIn(queue, watch, jobs), arrive(queue, watch, jobs)])
-  await until(() => watch.ended.length >= jobs.length, {
-    ...{ everyMs: 20, timeoutMs: LONGEST_MS, what: `the end of ${jobs.length} jobs` },
+  const submitting = Promise.all([floodIn(queue, watch, jobs), arrive(queue, watch, jobs)])
+  const hasEnded = await within(longestMs, async (isOver) => {
+    await submitting
+    while (watch.ended.length < jobs.length && !isOver()) await sleep(20)
   })
-  await until(async () => (await observer.left()) === 0, { everyMs: 20, what: 'the last completion' })
+  const result = resultOf(watch, { jobs, began, hasEnded })
+  if (hasEnded)
+    await within(LAST_COMPLETION_MS, async (isOver) => {
+      while ((await observer.left()) > 0 && !isOver()) await sleep(20)
+    })
   const counts = await observer.counts()
   await observer.close()
-  await queue.close()
+  await within(closingMs, () => queue.close())
+  return { ...result, counts }
+}
+
+function resultOf(watch, { jobs, began, hasEnded }) {
+  const now = performance.now()
+  const finished = watch.ended.length
   const most = Math.floor(jobs.length * MOST)
+  const measured = finished >= most ? { count: most, until: watch.ended[most - 1] } : { count: finished, until: now }
   return {
     submitted: jobs.length,
-    counts,
-    perSecond: most / ((watch.ended[most - 1] - began) / 1000),
-    allSeconds: (watch.ended.at(-1) - began) / 1000,
-    waits: watch.waits,
+    finished,
+    perSecond: measured.count / ((measured.until - began) / 1000),
+    allSeconds: hasEnded ? (watch.ended.at(-1) - began) / 1000 : null,
+    waits: watch.waits(now),
     outOfOrder: watch.outOfOrder(),
-    startedAgain: watch.starts() - jobs.length - jobs.filter(({ fails }) => fails).length,
+    startedAgain: hasEnded ? watch.starts() - jobs.length - jobs.filter(({ fails }) => fails).length : null,
   }
+}
+
+/** Whether the work ended in time. Work that failed or goes on is left alone: the process ends after the answer. */
+async function within(ms, work) {
+  let over = false
+  const timer = new AbortController()
+  const done = work(() => over).then(
+    () => true,
+    (error) => {
+      printError(error)
+      return false
+    },
+  )
+  // Keeps the process alive: what never ends may leave nothing else to wait for.
+  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false)
+  const result = await Promise.race([done, late])
+  over = true
+  timer.abort()
+  return result
+}
+
+function printError(error) {
+  process.stderr.write(`mixed: ${error?.stack ?? error}\n`)
 }
 
 async function floodIn(queue, watch, jobs) {
   for (const layer of layersOf(jobs.filter(({ role }) => role === 'flood'))) {
     for (const job of layer) watch.begin(job)
-    await queue.submitMany(layer)
+    await queue.submitMany(layer).catch(printError)
   }
 }
 
@@ -56,11 +97,22 @@ async function arrive(queue, watch, jobs) {
     const send = async () => {
       await sent.get(job.session)
       watch.begin(job)
-      await queue.submit(job)
+      await queue.submit(job).catch(printError)
     }
     sent.set(job.session, send())
   }
   await Promise.all(sent.values())
+}
+
+/** The waits, with those of submitted jobs that have not started. */
+function withUnstarted(waits, { jobs, begun, waiting, now }) {
+  const unstarted = jobs.filter(({ n }) => waiting.has(n) && begun.has(n))
+  return Object.fromEntries(
+    Object.entries(waits).map(([role, started]) => [
+      role,
+      [...started, ...unstarted.filter((job) => job.role === role).map(({ n }) => now - begun.get(n))],
+    ]),
+  )
 }
 
 /** Executes the jobs and records their times. */
@@ -80,7 +132,8 @@ function createWatch(jobs) {
     if ((endedOf.get(session) ?? 0) < place) outOfOrder += 1
   }
   return {
-    ...{ waits, ended, starts: () => starts, outOfOrder: () => outOfOrder },
+    ...{ ended, starts: () => starts, outOfOrder: () => outOfOrder },
+    waits: (now) => withUnstarted(waits, { jobs, begun, waiting, now }),
     begin: ({ n }) => begun.set(n, performance.now()),
     handle: async (n) => {
       const job = jobs[n]

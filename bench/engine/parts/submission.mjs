@@ -29,7 +29,7 @@ export async function measure(bench) {
 }
 
 const NOTES = [
-  'Escapement has no call that takes a thousand messages: its batches are 1,000 × sessions.send, awaited together.',
+  'A batch is one call of each contestant; of Escapement, `sessions.sendMany` with 1,000 messages.',
   'bullmq-redis answers before anything is on the disk (appendfsync everysec: up to a second may be lost).',
 ]
 

@@ -14,17 +14,17 @@ export interface WaitOptions {
 }
 
 /** Adds `--wait`. */
-export const withWait = (command: Command): Command =>
-  command.option('--wait [duration]', `wait for the reply, at most this long (default ${MAX_WAIT_SECONDS}s)`)
+export const withWait = (command: Command, event = 'the reply'): Command =>
+  command.option('--wait [duration]', `wait for ${event}, at most this long (default ${MAX_WAIT_SECONDS}s)`)
 
-/** The seconds to wait; null: do not wait. */
-export function waitOf({ wait }: WaitOptions): number | null {
-  if (wait === undefined || wait === false) return null
-  if (wait === true) return MAX_WAIT_SECONDS
+/** The options of a call that may wait. */
+export function waitOptionsOf({ wait }: WaitOptions): { readonly query?: { readonly wait: number } } {
+  if (wait === undefined || wait === false) return {}
+  if (wait === true) return { query: { wait: MAX_WAIT_SECONDS } }
   const query = seconds(wait, { option: '--wait', now: instant(0) }) as number
   if (query < 0 || query > MAX_WAIT_SECONDS)
     throw new UsageError(`Invalid --wait "${wait}". Allowed: 0s to ${MAX_WAIT_SECONDS}s`)
-  return query
+  return { query: { wait: query } }
 }
 
 /** Names with values, printed one per line. */

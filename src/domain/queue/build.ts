@@ -3,7 +3,6 @@ import { type AgentId, laneName, type LaneName, type SessionKey } from '../ids.t
 import { DEFAULT_LANES, resolveLane } from './lanes.ts'
 import { isActive, isInFlight, isRetrying } from '../run/run.ts'
 import { inSessionOrder } from '../session/session.ts'
-import { LargeMap } from './large-map.ts'
 import { addRanked, NOT_IN_HEAP, rankedList, rankOf, removeRanked, createIndexedHeap } from './heap.ts'
 import { isRunFirst, isServedFirst, reorderQueues } from './ready-lines.ts'
 import {
@@ -29,7 +28,7 @@ const isQueueFirst = (a: AgentQueue, b: AgentQueue): boolean => isServedFirst(a.
 
 /** The state of an empty ready queue. */
 export const createQueueState = (maxBlocked: number): QueueState => ({
-  runs: new LargeMap(),
+  runs: new Map(),
   lanes: new Map(),
   agents: new Map(),
   sessions: new Map(),

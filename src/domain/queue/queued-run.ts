@@ -2,7 +2,6 @@ import type { BudgetLoad, GateCandidate, Load, ProviderLoad, ProviderStatus, Res
 import type { AgentId, BudgetId, LaneName, ProviderName, RunId, SessionKey } from '../ids.ts'
 import type { RankedList, HeapItem, IndexedHeap } from './heap.ts'
 import type { RunFacts } from '../run/run.ts'
-import type { LargeMap } from './large-map.ts'
 
 /** A pending run as it is put into the ready queue. */
 export interface QueuedRun extends Pick<
@@ -176,7 +175,7 @@ export interface Session {
 
 /** The state of the ready queue of one org. */
 export interface QueueState {
-  readonly runs: LargeMap<RunId, QueueEntry>
+  readonly runs: Map<RunId, QueueEntry>
   readonly lanes: Map<LaneName, Lane>
   readonly agents: Map<AgentId, Agent>
   readonly sessions: Map<SessionKey, Session>

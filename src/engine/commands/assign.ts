@@ -13,6 +13,7 @@ import type { Command } from '../commands-port.ts'
 import { type LoadedOrg, reindexRun } from '../org-state/memory.ts'
 import { DEFAULT_WINDOW, loadAtOnce, type Loads } from '../org-state/backlog.ts'
 import { loadFirst, type StartOptions } from '../transaction/claim.ts'
+import { firstToStart } from '../transaction/startable.ts'
 import { WITHOUT_LIMIT } from '../transaction/limits.ts'
 
 /** A worker that waits for runs, with its limits. */
@@ -79,7 +80,9 @@ function* nextRunIn(org: LoadedOrg, lanes: LaneName[], options: StartOptions): L
   const { state } = org
   for (const [index, name] of lanes.entries()) {
     const at = { now: state.now, lane: { name, size: 1, held: 0 }, catchup: NO_CATCHUP_LIMIT }
-    const run = yield* loadFirst(org, at, options)
+    let run = firstToStart(org, at, options.allowance)
+    const short = run === undefined ? org.readyQueue.shortage() : null
+    if (short !== null) run = yield* loadFirst(org, at, { ...options, short })
     if (run === undefined) continue
     addAll(lanes, lanes.splice(index, 1))
     return run

@@ -341,15 +341,13 @@ export function* loadForCommands(org: LoadedOrg, commands: readonly Pick<Command
   if (org.state.backlog.count === 0) return
   const ids: RunId[] = []
   const counts = new Map<SessionKey, number>()
-  const always = new Set<SessionKey>()
   for (const { needs = {} } of commands) {
     for (const id of needs.runs ?? []) ids.push(id)
     for (const key of needs.sessions ?? []) counts.set(key, (counts.get(key) ?? 0) + 1)
-    for (const key of needs.oldest ?? []) always.add(key)
   }
   if (ids.length > 0) yield* loadByIds(org, ids)
   for (const [key, count] of counts)
-    if (mayDrop(org.state, key, count) || always.has(key)) yield* loadSessionRuns(org, [key], { each: count })
+    if (mayDrop(org.state, key, count)) yield* loadSessionRuns(org, [key], { each: count })
 }
 
 /** Whether the session may drop runs of the backlog when as many enter it. */

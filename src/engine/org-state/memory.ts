@@ -132,7 +132,7 @@ export interface NodeCapabilities {
   readonly estimate: (() => ((key: SessionKey) => ContextUse | null) | null) | null
   /** How much of an org is in memory. Null, or left out: new runs are not put into the backlog. */
   readonly window?: () => Window | null
-  /** Catch-up runs that the node executes, counted against `catchup_max_active`. Left out: none. */
+  /** Catch-up runs that the node executes or has claimed, counted against `catchup_max_active`. Left out: none. */
   readonly catchups?: () => number
 }
 

@@ -11,7 +11,6 @@ import type {
 } from '../../domain/ids.ts'
 import { type Instant, instant } from '../../domain/instant.ts'
 import type { ProbeAnswer } from '../../domain/probe/verdict.ts'
-import { LargeMap } from '../../domain/queue/large-map.ts'
 import type { LineKey, PickingKey } from '../../domain/queue/queued-run.ts'
 import type { Why } from '../../domain/reasons.ts'
 import type { RetryPolicy } from '../../domain/run/retry-policy.ts'
@@ -120,7 +119,7 @@ export interface Backlog {
 export interface OrgState {
   readonly orgId: OrgId
   readonly randomSource: RandomSource
-  readonly runs: LargeMap<RunId, RunRow>
+  readonly runs: Map<RunId, RunRow>
   readonly bySession: Map<SessionKey, Set<RunRow>>
   readonly bySchedule: Map<ScheduleId, Set<RunRow>>
   readonly sessions: Map<SessionKey, SessionRow>
@@ -192,6 +191,8 @@ export interface LoadedAgent {
 /** The changes of a transaction, to be written. */
 export interface Changes {
   readonly created: Set<RunRow>
+  /** New runs whose unchanging part is written already, while others are decided. */
+  readonly inserted: Set<RunRow>
   readonly changed: Set<RunRow>
   /** Runs that have ended and whose ending is not written yet. They do not change any more. */
   ended: RunRow[]
@@ -275,7 +276,7 @@ export function emptyOrgState(orgId: OrgId, chance: RandomSource, settings: Engi
     orgId,
     randomSource: chance,
     settings,
-    runs: new LargeMap(),
+    runs: new Map(),
     ...{ bySession: new Map(), bySchedule: new Map(), sessions: new Map(), schedules: new Map() },
     ...{ agents: new Map(), queuedTasks: new Map(), allQueuedTasks: new Set() },
     backlog: { lines: new Map(), count: 0, tasks: 0, tasksOf: new Map(), wakesAt: null },
@@ -289,6 +290,7 @@ export function emptyOrgState(orgId: OrgId, chance: RandomSource, settings: Engi
 /** Created for every transaction, so in one literal: assembling it from parts takes twenty microseconds. */
 export const noChanges = (): Changes => ({
   created: new Set(),
+  inserted: new Set(),
   changed: new Set(),
   ended: [],
   released: new Set(),
@@ -344,12 +346,10 @@ export function unindexRun(state: OrgState, run: RunRow): void {
 /** Updates the count of queued tasks after the run has changed its state. */
 export function countTask(state: OrgState, run: RunRow): void {
   if (run.trigger !== 'task') return
-  if (run.state !== 'queued' && run.state !== 'waiting') {
-    uncountTask(state, run)
-    return
-  }
-  addTo(state.queuedTasks, run.agentId, run.id)
-  state.allQueuedTasks.add(run.id)
+  if (run.state === 'queued' || run.state === 'waiting') {
+    addTo(state.queuedTasks, run.agentId, run.id)
+    state.allQueuedTasks.add(run.id)
+  } else uncountTask(state, run)
 }
 
 function uncountTask(state: OrgState, run: RunRow): void {

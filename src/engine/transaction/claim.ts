@@ -3,6 +3,7 @@ import type { ExecutorKind } from '../../executors/kinds.ts'
 import type { AttemptId, LaneName } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { PickContext } from '../../domain/queue/fairness.ts'
+import type { Shortage } from '../../domain/queue/queued-run.ts'
 import { attemptEndsBy } from '../../domain/run/timeouts.ts'
 import type { RunRow } from '../../features/runs/store.ts'
 import { checkStart } from '../commands/alerts.ts'
@@ -70,7 +71,9 @@ export function* startReadyRuns(
   while (open.length > 0 && claims.length < MAX_CLAIMS) {
     for (let index = 0; index < open.length; index += 1) {
       const asking = open[index]
-      const run = asking === undefined ? undefined : yield* nextRun(org, asking.at, { allowance, window })
+      let run = asking === undefined ? undefined : nextRun(org, asking.at, allowance)
+      const short = run === undefined ? org.readyQueue.shortage() : null
+      if (short !== null && asking !== undefined) run = yield* loadFirst(org, asking.at, { allowance, window, short })
       if (asking === undefined || run === undefined) {
         open.splice(index, 1)
         index -= 1
@@ -92,23 +95,23 @@ interface LanePick extends PickContext {
   readonly lane: { readonly name: LaneName; readonly size: number; held: number }
 }
 
-function* nextRun(org: LoadedOrg, at: LanePick, options: StartOptions): Loads<RunRow | undefined> {
+function nextRun(org: LoadedOrg, at: LanePick, allowance: Allowance): RunRow | undefined {
   const { size, held } = at.lane
-  return held >= size ? undefined : yield* loadFirst(org, at, options)
+  return held >= size ? undefined : firstToStart(org, at, allowance)
 }
 
-/** The first run of the lane that may start, once what is needed to know it is in memory. */
+/** Loads what is needed to know the first run of the lane that may start, and returns it. */
 export function* loadFirst(
   org: LoadedOrg,
   at: PickContext,
-  { allowance, window }: StartOptions,
+  { allowance, window, short: first }: StartOptions & { readonly short: Shortage },
 ): Loads<RunRow | undefined> {
-  for (;;) {
-    const run = firstToStart(org, at, allowance)
-    const short = org.readyQueue.shortage()
-    if (run !== undefined || short === null) return run
+  for (let short: Shortage | null = first; short !== null; short = org.readyQueue.shortage()) {
     yield* loadShortage(org, window, short)
+    const run = firstToStart(org, at, allowance)
+    if (run !== undefined) return run
   }
+  return undefined
 }
 
 function startClaimedRun(org: LoadedOrg, run: RunRow, nodeId: string): AttemptId {

@@ -40,7 +40,7 @@ export function runTransactionInMemory(
   if (state.budgets !== null || state.reservesChanged) reviewBudgetsInMemory(org)
   if (state.quotas !== null || state.quotasChanged) applyQuotas(org)
   const claims = claim()
-  unblockHeld(org, node, claims)
+  unblockHeld(org, node)
   loadAtOnce(org, loadShortSessions(org, window ?? DEFAULT_WINDOW))
   if (window !== null) moveToBacklog(org, window)
   return claims

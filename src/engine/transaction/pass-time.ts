@@ -5,7 +5,6 @@ import { noChanges, type Changes } from '../org-state/org-state.ts'
 import { cancelSomeCleared } from '../commands/cancel.ts'
 import { releaseHeld } from '../commands/held.ts'
 import { settleDue } from '../commands/settle.ts'
-import type { Claim } from './claim.ts'
 import { applyClockSteps, recordClockStep, orgTime } from './clock-step.ts'
 import { reindexRun, type LoadedOrg, type NodeCapabilities } from '../org-state/memory.ts'
 import { loadCleared, loadDue, type Loads } from '../org-state/backlog.ts'
@@ -77,11 +76,9 @@ const freeCatchupPositions = ({ state }: LoadedOrg, { catchups }: NodeCapabiliti
  * A release counts as a start until it is known what starts. A run that could not start leaves its position free, so
  * the next held occurrence is due at once and does not wait for an unrelated transaction.
  */
-export function unblockHeld(org: LoadedOrg, node: NodeCapabilities, claims: readonly Claim[]): void {
+export function unblockHeld(org: LoadedOrg, node: NodeCapabilities): void {
   const { held } = org
-  if (!held.isBlocked) return
-  const started = claims.filter(({ run }) => run.trigger === 'catchup').length
-  held.isBlocked = freeCatchupPositions(org, node).left <= started
+  if (held.isBlocked) held.isBlocked = freeCatchupPositions(org, node).left <= 0
 }
 
 /** Releases at most `max` held occurrences while there are catch-up positions. Returns how many. */

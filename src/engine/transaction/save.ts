@@ -67,6 +67,24 @@ export function saveEndings(tx: Transaction, { orgId, changes }: OrgState): void
     )
 }
 
+/** New runs per statement, so that each statement is worth its round trip. */
+const NEW_RUNS_AT_ONCE = 256
+
+/**
+ * Writes the part of new runs that does not change, once there are many, while the rest of the transaction is decided.
+ * It takes the server most of the time of a submission.
+ */
+export function saveNewRuns(tx: Transaction, { orgId, changes }: OrgState): void {
+  const { created, inserted } = changes
+  if (created.size - inserted.size < NEW_RUNS_AT_ONCE) return
+  const runs = notInserted(changes)
+  insertRuns(tx, orgId, runs)
+  for (const run of runs) inserted.add(run)
+}
+
+const notInserted = ({ created, inserted }: Changes): readonly RunRow[] =>
+  inserted.size === 0 ? [...created] : [...created].filter((run) => !inserted.has(run))
+
 /** The writing node, and how many runs had changed before the first was picked: later ones have only started. */
 export interface TransactionWriter {
   readonly nodeId: string
@@ -113,7 +131,8 @@ function createdOrChangedRuns({ created, changed }: Changes): readonly RunRow[] 
 
 /** Whether the only changes of runs are new ones of the usual kind, which may have started. */
 function onlyAdmits(changes: Changes): boolean {
-  if (changes.created.size === 0 || changes.merged.size > 0 || changes.attempts.length > 0) return false
+  if (changes.created.size === 0 || changes.inserted.size > 0 || changes.merged.size > 0 || changes.attempts.length > 0)
+    return false
   if (changes.promoted.size > 0 || changes.backlogged.size > 0) return false
   for (const run of changes.changed) if (!changes.created.has(run)) return false
   const created = [...changes.created]
@@ -140,8 +159,9 @@ function saveRuns(tx: Transaction, state: OrgState, changedBefore: number): void
     if (onlyStarts) begin.push(run)
     else kept.push(run)
   }
-  const merged = [...changes.merged].filter((run) => !changes.created.has(run))
-  if (created.length > 0) insertRuns(tx, orgId, created)
+  const merged = [...changes.merged].filter((run) => !changes.created.has(run) || changes.inserted.has(run))
+  const uninserted = notInserted(changes)
+  if (uninserted.length > 0) insertRuns(tx, orgId, uninserted)
   if (begun.length > 0) insertPending(tx, orgId, begun)
   if (changes.backlogged.size > 0)
     insertBacklog(

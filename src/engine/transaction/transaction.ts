@@ -35,7 +35,7 @@ import { type Allowance, allowanceOf, NO_TRANSACTION_LIMITS, type TransactionLim
 import { advanceTime, beginOrgTransaction, loadPassing, unblockHeld } from './pass-time.ts'
 import { createTransactionReads } from './reads.ts'
 import { reviewBudgets, reviewQuotas } from './review-budgets.ts'
-import { isUnchanged, saveEndings, saveTransaction } from './save.ts'
+import { isUnchanged, saveEndings, saveNewRuns, saveTransaction } from './save.ts'
 import { appendAudits } from '../../features/audit/entry.ts'
 import { loadPayloads } from '../../features/runs/read-store.ts'
 import type { RunRow } from '../../features/runs/store.ts'
@@ -257,7 +257,7 @@ async function startRuns(
   const newcomers = node.window?.() ?? null
   const start = { allowance, window: newcomers ?? DEFAULT_WINDOW }
   const claims = offered === null ? [] : await withBacklog(tx, within, startReadyRuns(org, offered, start))
-  unblockHeld(org, node, claims)
+  unblockHeld(org, node)
   const ofClaims = readPayloads(tx, org, claims)
   // With quotas, the tokens these runs state decide what else may start.
   if (state.quotas !== null) await ofClaims
@@ -298,20 +298,21 @@ async function applyCommands(
   await loadNeeds(tx, ctx.node, { org, commands, ahead })
   const results: CommandResult[] = []
   const isOver = (ctx.limits ?? NO_TRANSACTION_LIMITS).stopwatch()
+  const between = (): void => saveNewRuns(tx, org.state)
   const apply = (command: Command<unknown>): CommandResult => {
     const refusal = refused.get(command)
     if (refusal !== undefined) return { ok: false, refusal }
     try {
-      return { ok: true, answer: command.apply(org.state, prepared.get(command)) }
+      return { ok: true, answer: command.apply(org.state, prepared.get(command), between) }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       return { ok: false, refusal: error }
     }
   }
   for (const command of commands) {
-    // The server starts to write the endings so far.
+    // The server starts to write what is decided so far; the rest is done in the next transaction.
     if (results.length % ENDINGS_AT_ONCE === 0) saveEndings(tx, org.state)
-    // The rest is done in the next transaction.
+    between()
     if (results.length > 0 && isOver()) break
     results.push(apply(command))
   }

@@ -84,14 +84,15 @@ export const restrictTasks = <Answer>(
     acts: () => Array.from({ length: count }, () => restrictedActionOf('task')),
   })
 
-/** The same for a message. */
-export const restrictMessage = <Answer>(
+/** The same for messages. `count` is the number that are not commands: stopping is always allowed and never counted. */
+export const restrictMessages = <Answer>(
   command: Command<Answer>,
   caller: Pick<Caller, 'restricted'>,
+  count = 1,
 ): Command<Answer> =>
   restrictCommand(command, caller, {
-    judge: (request) => checkImmediateStart(request, 1),
-    acts: () => [restrictedActionOf('message')],
+    judge: (request) => (count === 0 ? Promise.resolve() : checkImmediateStart(request, count)),
+    acts: () => Array.from({ length: count }, () => restrictedActionOf('message')),
   })
 
 /** A schedule before and after a change by a restricted key; `before` is null if it is new. */

@@ -26,7 +26,7 @@ export interface NodeLanes {
   readonly heldBy: (orgId: OrgId, lane: LaneName) => number
   /** The org with the most slots of the lane on this node; null when no slot is taken. */
   readonly largestOrgIn: (lane: LaneName) => { readonly orgId: OrgId; readonly held: number } | null
-  /** How many catch-up runs this node executes. */
+  /** How many catch-up runs this node executes, including those claimed by transactions in progress. */
   readonly catchups: () => number
   /** Whether another run of the org could start in the lane now. */
   readonly hasRoom: (lane: LaneName, orgId: OrgId) => boolean
@@ -65,10 +65,12 @@ interface LaneSlots {
   readonly servedAt: Map<OrgId, number>
 }
 
+/** An offer to a transaction that has not ended. */
 interface PendingOffer {
   readonly offer: SlotOffer
   /** Catch-up runs on this node at the offer; `offer.catchup.inFlight` grows while the transaction decides. */
   readonly catchups: number
+  isDecided: boolean
   readonly isReady: (lane: LaneName) => boolean
   readonly awaitsCatchup: () => boolean
 }
@@ -130,7 +132,7 @@ export function createNodeLanes(initialSizes: LaneSizes, onFree: OnFree = () => 
     orgShare: () => state.share,
     heldBy: (orgId, lane) => lanes.get(lane)?.byOrg.get(orgId) ?? 0,
     largestOrgIn: (lane) => largestOrg(lanes.get(lane)),
-    catchups: () => state.catchups,
+    catchups: () => catchupsOf(state),
     hasRoom: (lane, orgId) => {
       const slots = lanes.get(lane)
       return slots !== undefined && slotsLeftFor(state, slots, orgId) > 0
@@ -153,7 +155,7 @@ export function createNodeLanes(initialSizes: LaneSizes, onFree: OnFree = () => 
 }
 
 function createOffer(state: NodeLanesState, request: OfferRequest): SlotOffer {
-  const { lanes, pendingOffers, catchups } = state
+  const { lanes, pendingOffers } = state
   const { orgId, nodeId, isReady, catchupLimit, awaitsCatchup = () => false } = request
   const offered = new Map<LaneName, { readonly size: number; held: number }>()
   for (const [name, slots] of lanes) {
@@ -161,22 +163,24 @@ function createOffer(state: NodeLanesState, request: OfferRequest): SlotOffer {
     setReservation(slots, orgId, share)
     if (share > 0) offered.set(name, { size: share, held: 0 })
   }
+  const catchups = catchupsOf(state)
   const offer = { nodeId, lanes: offered, catchup: { inFlight: catchups, limit: catchupLimit } }
-  pendingOffers.set(orgId, { offer, catchups, isReady, awaitsCatchup })
+  pendingOffers.set(orgId, { offer, catchups, isDecided: false, isReady, awaitsCatchup })
   return offer
 }
 
 function settleOffer(state: NodeLanesState, orgId: OrgId): void {
   const { lanes, pendingOffers, catchingUp } = state
   const pendingOffer = pendingOffers.get(orgId)
-  if (pendingOffer === undefined) return
-  pendingOffers.delete(orgId)
+  if (pendingOffer === undefined || pendingOffer.isDecided) return
+  pendingOffer.isDecided = true
   const { inFlight, limit } = pendingOffer.offer.catchup
   const isBlocked = inFlight >= limit && (pendingOffer.awaitsCatchup() || [...lanes.keys()].some(pendingOffer.isReady))
   if (isBlocked) catchingUp.add(orgId)
   else catchingUp.delete(orgId)
   // A catch-up run that ended since the offer found no waiting org, so its slot is announced here.
-  if (isBlocked && state.catchups < Math.min(pendingOffer.catchups, limit)) state.onFree(null)
+  const others = catchupsOf(state) - claimedCatchups(pendingOffer)
+  if (isBlocked && others < Math.min(pendingOffer.catchups, limit)) state.onFree(null)
   for (const [name, slots] of lanes) {
     const { size, held } = pendingOffer.offer.lanes.get(name) ?? NOTHING_OFFERED
     setReservation(slots, orgId, held)
@@ -190,7 +194,12 @@ function settleOffer(state: NodeLanesState, orgId: OrgId): void {
 }
 
 function withdrawOffer(state: NodeLanesState, orgId: OrgId): void {
-  const isUndecided = state.pendingOffers.delete(orgId)
+  const pendingOffer = state.pendingOffers.get(orgId)
+  state.pendingOffers.delete(orgId)
+  const isUndecided = pendingOffer?.isDecided === false
+  // The catch-up runs claimed by a committed transaction are held by now; those of a failed one leave their places.
+  if (pendingOffer !== undefined && claimedCatchups(pendingOffer) > 0 && state.catchingUp.size > 0)
+    if (catchupsOf(state) < pendingOffer.offer.catchup.limit) state.onFree(orgId)
   for (const slots of state.lanes.values()) {
     const before = slots.reserved
     setReservation(slots, orgId, 0)
@@ -199,6 +208,14 @@ function withdrawOffer(state: NodeLanesState, orgId: OrgId): void {
     slots.waiting.delete(orgId)
     if (slots.reserved < before && hasWaitingOrg(state, slots)) state.onFree(orgId)
   }
+}
+
+const claimedCatchups = ({ offer, catchups }: PendingOffer): number => offer.catchup.inFlight - catchups
+
+function catchupsOf({ catchups, pendingOffers }: NodeLanesState): number {
+  let claimed = 0
+  for (const pendingOffer of pendingOffers.values()) claimed += claimedCatchups(pendingOffer)
+  return catchups + claimed
 }
 
 function holdSlot(state: NodeLanesState, { orgId, lane, catchup }: HeldSlot): () => void {

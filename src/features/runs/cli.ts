@@ -1,11 +1,19 @@
 import type { Command } from 'commander'
 import type { LineageNode, LineageView } from '../access/restrictions-schema.ts'
-import { runFilter } from './schema.ts'
+import { type RunDetail, runFilter } from './schema.ts'
 import { paintState } from '../../cli/output/style.ts'
 import { oneLine } from '../../cli/output/text.ts'
 import { valuesOf, withFields } from '../../cli/remote/fields.ts'
 import { filtersOf, only } from '../../cli/remote/schema-options.ts'
-import { printJson, showResult, withPage, type PageOptions } from '../../cli/remote/show.ts'
+import {
+  printJson,
+  showResult,
+  type WaitOptions,
+  waitOptionsOf,
+  withPage,
+  withWait,
+  type PageOptions,
+} from '../../cli/remote/show.ts'
 import { commandOf, remote, type CliContext, type CliCall } from '../../cli/remote/call.ts'
 import { addAction, addGet, addList } from '../../cli/resource.ts'
 import { EXIT } from '../../cli/terminal.ts'
@@ -42,9 +50,10 @@ function addReadCommands(group: Command, cli: CliContext): void {
     none: NO_RUNS,
     read: (call, query) => call.client.runs.list(query),
   })
-  addGet(cli, commandOf(group, 'get <id>', 'show a run with its attempts and timeline'), {
+  const get = withWait(commandOf(group, 'get <id>', 'show a run with its attempts and timeline'), 'its end')
+  addGet<RunDetail, WaitOptions>(cli, get, {
     facts: runFacts,
-    read: (call, [id = '']) => call.client.runs.get(id),
+    read: (call, [id = ''], options) => call.client.runs.get(id, waitOptionsOf(options)),
   })
   remote(cli, commandOf(group, 'explain <id>', 'explain the state of a run'), {
     work: async (call, [id = '']) => {

@@ -321,6 +321,21 @@ export async function loadRunOwners(
   return new Map(ownerColumns.read(rows).map(({ id, ...row }) => [id, row]))
 }
 
+const stateColumns = columns({ id: column.text<RunId>(), state: column.text<RunState>() })
+
+/** Loads the states of runs; deleted runs are left out. */
+export async function loadRunStates(
+  connection: Connection,
+  query: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
+): Promise<ReadonlyMap<RunId, RunState>> {
+  const rows = await connection.query(
+    `select id, state from (select r.id, coalesce(r.state, p.state) as state from ${RUNS_WITH_PENDING}
+       where r.org_id = $1 and r.id = any($2::text[])) runs`,
+    [query.orgId, query.ids],
+  )
+  return new Map(stateColumns.read(rows).map(({ id, state }) => [id, state]))
+}
+
 const payloadColumns = columns({ id: column.text<RunId>(), payload: column.json() })
 
 /** Loads the payloads of runs. */

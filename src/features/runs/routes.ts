@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { id, pageFilter } from '../../api/common.ts'
+import { waitQuery } from '../../api/fields.ts'
+import type { OperationSpec } from '../../api/operation.ts'
 import { isPermitted } from '../../domain/access/access.ts'
+import { isTerminal } from '../../domain/run/run-machine.ts'
 import { readLineage } from '../access/lineage.ts'
 import { lineage } from '../access/restrictions-schema.ts'
 import { explainCallerOf } from '../explain/routes.ts'
@@ -21,7 +24,7 @@ import {
 import { cancelRunById, findRuns, getRun, getRunDetail, retryRun, settleByToken } from './service.ts'
 import { draftSchedule, proposeSchedule } from '../schedules/draft.ts'
 import { draftInput, scheduleDraft, scheduleProposal } from '../schedules/views-schema.ts'
-import { type CallIdentity, operation } from '../../operations/handler.ts'
+import { type Call, type CallIdentity, operation, readAfterEnd } from '../../operations/handler.ts'
 import { requirePermission } from '../../operations/perform.ts'
 
 /** Operations on callbacks: results that are reported later. */
@@ -87,10 +90,21 @@ async function requireReader(call: CallIdentity, id: string): Promise<void> {
 export const canReadAllRuns = ({ principal }: Pick<CallIdentity, 'principal'>): boolean =>
   isPermitted(principal, 'runs:read')
 
-async function get(call: CallIdentity, id: string): Promise<RunDetail> {
-  await requireReader(call, id)
-  return getRunDetail(call.ports, { orgId: call.caller.orgId, id }, call.ctx.live)
+/** A request for a run. Declared, because inferring it from the table would be circular. */
+interface GetCall extends CallIdentity, Pick<Call<OperationSpec>, 'signal'> {
+  readonly query: { readonly wait?: number | undefined }
 }
+
+async function get(call: GetCall, id: string): Promise<RunDetail> {
+  await requireReader(call, id)
+  return readAfterEnd(call, id, {
+    seconds: call.query.wait,
+    read: () => getRunDetail(call.ports, { orgId: call.caller.orgId, id }, call.ctx.live),
+    hasEnded: ({ status }) => isTerminal(status),
+  })
+}
+
+const WAIT_NOTE = 'With `wait`, the response is sent when the run has ended, at the latest after that time. '
 
 /** Operations on runs. */
 export const runOperations = {
@@ -109,8 +123,10 @@ export const runOperations = {
     ...{ ...readOperation, path: '/api/v1/runs/:id' },
     restrictedAccess: 'run',
     summary: 'Get a run with its attempts, deliveries, history and reason',
-    description: READ_PERMISSION_NOTE,
+    description: WAIT_NOTE + READ_PERMISSION_NOTE,
     params: runIdParams,
+    query: waitQuery,
+    optionalQuery: true,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
   }).by((call) => get(call, call.params.id)),
@@ -198,6 +214,8 @@ export const runOperations = {
     summary: 'Get a run of a schedule',
     description: READ_PERMISSION_NOTE,
     params: scheduleRunParams,
+    query: waitQuery,
+    optionalQuery: true,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
   }).by((call) => get(call, call.params.runId)),

@@ -5,6 +5,7 @@ import {
   messageInput,
   sessionChange,
   sessionFilter,
+  type MessageOutcome,
   type MessageReceipt,
   type MessageView,
   type SessionView,
@@ -13,10 +14,11 @@ import {
 import { paintState } from '../../cli/output/style.ts'
 import { oneLine, valueText } from '../../cli/output/text.ts'
 import { relativeTimeText } from '../../cli/output/times.ts'
-import { namesOf, valuesOf, withFields } from '../../cli/remote/fields.ts'
+import { renderTable, type Column } from '../../cli/output/table.ts'
+import { bodyOf, namesOf, valuesOf, withBody, withFields } from '../../cli/remote/fields.ts'
 import { filtersOf, only, optionsOf } from '../../cli/remote/schema-options.ts'
-import { type Facts, showResult, waitOf, type WaitOptions, withWait } from '../../cli/remote/show.ts'
-import { commandOf, remote, type CliContext, type CliCall } from '../../cli/remote/call.ts'
+import { type Facts, printJson, showResult, waitOptionsOf, type WaitOptions, withWait } from '../../cli/remote/show.ts'
+import { commandOf, remote, type CliContext, type CliCall, UsageError } from '../../cli/remote/call.ts'
 import { addAction, addGet, addList, addWrite } from '../../cli/resource.ts'
 import { EXIT, type ExitCode } from '../../cli/terminal.ts'
 
@@ -42,13 +44,44 @@ export function addSessions(group: Command, cli: CliContext): void {
     names: { ...namesOf(MESSAGE_FIELDS), '/text': 'TEXT', '/key': 'KEY' },
     work: async (call, [key = '', ...words], options) => {
       const message = { text: words.join(' '), ...valuesOf(MESSAGE_FIELDS, options, call.now) }
-      const wait = waitOf(options)
-      const answer = await call.client.sessions.send(key, message, wait === null ? {} : { query: { wait } })
+      const answer = await call.client.sessions.send(key, message, waitOptionsOf(options))
       return showReply(call, answer)
     },
   })
+  addSendMany(group, cli)
   addStopCommands(group, cli)
 }
+
+function addSendMany(group: Command, cli: CliContext): void {
+  remote<{ readonly file?: string }>(
+    cli,
+    withBody(commandOf(group, 'send-many', 'send up to 1,000 messages'), [], 'new'),
+    {
+      names: {},
+      work: async (call, _, options): Promise<ExitCode> => {
+        if (options.file === undefined)
+          throw new UsageError('Missing --file FILE with the messages: {"messages": [{"session": …, "text": …}]}')
+        const answer = await call.client.sessions.sendMany((await bodyOf(call.terminal, [], options)) as never)
+        await (call.json ? printJson(call, answer) : call.print(renderTable(outcomeColumns(call), answer.items, call)))
+        return answer.refused > 0 ? EXIT.refused : EXIT.ok
+      },
+    },
+  )
+}
+
+const outcomeColumns = ({ style }: CliCall): readonly Column<MessageOutcome>[] => [
+  { title: 'RUN', value: (item) => ('run_id' in item ? (item.run_id ?? '') : '') },
+  {
+    title: 'STATE',
+    value: (item) => (!item.ok ? 'rejected' : 'state' in item ? item.state : 'stopped'),
+    paint: (text) => paintState(style, text),
+  },
+  {
+    title: 'DETAILS',
+    value: (item) => (!item.ok ? `${item.code}: ${oneLine(item.message)}` : 'stopped' in item ? stoppedText(item) : ''),
+    flexible: true,
+  },
+]
 
 function addSessionReads(group: Command, cli: CliContext): void {
   addList<SessionView>(cli, commandOf(group, 'list', 'list sessions'), {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { pageFilter } from '../../api/common.ts'
-import { sessionKeyText } from '../../api/fields.ts'
+import { sessionKeyText, waitQuery } from '../../api/fields.ts'
 import type { Answer, OperationSpec } from '../../api/operation.ts'
 import { ErrGatewayDraining } from '../../api/refusals.ts'
-import { type AgentId, type RunId, runId } from '../../domain/ids.ts'
+import { type AgentId, runId } from '../../domain/ids.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
 import type { IdempotentRequest } from '../../engine/idempotency.ts'
 import { positionOf } from '../../engine/live-port.ts'
@@ -15,6 +15,9 @@ import {
   messagePage,
   messageReceipt,
   type MessageReceipt,
+  messagesAnswer,
+  type MessagesAnswer,
+  messagesInput,
   session,
   sessionChange,
   sessionFilter,
@@ -22,39 +25,12 @@ import {
   stopAnswer,
   type StopAnswer,
 } from './schema.ts'
-import { isCommand, sendMessage, stopByKey, type MessageContext } from './service.ts'
+import { sendMessage, sendMessages, type MessageContext } from './send.ts'
+import { isCommand, stopByKey } from './service.ts'
 import { updateSession, findMessages, findSessions, getSession } from './view.ts'
-import { answer, type Call, operation } from '../../operations/handler.ts'
-
-/**
- * The run after it has ended, or its present state when the time is up, the client has disconnected or the node shuts
- * down. Events only trigger the read; the stored run is the answer.
- */
-async function waitUntilSettled(
-  { ctx, ports, caller, signal }: Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'>,
-  id: RunId,
-  ms: number,
-): Promise<RunView> {
-  const { promise, give } = ctx.ended(id)
-  const timer = setTimeout(give, ms)
-  signal().addEventListener('abort', give)
-  try {
-    const run = await getRun(ports, caller.orgId, id)
-    if (isTerminal(run.status)) return run
-    // The message was accepted even if the node drains before the run settles.
-    await promise.catch(() => undefined)
-    return await getRun(ports, caller.orgId, id)
-  } finally {
-    clearTimeout(timer)
-    signal().removeEventListener('abort', give)
-    give()
-  }
-}
+import { answer, type Call, operation, readAfterEnd } from '../../operations/handler.ts'
 
 const keyParams = z.strictObject({ key: sessionKeyText })
-
-/** Longer than common proxy timeouts. */
-const MAX_MESSAGE_WAIT_SECONDS = 300
 
 /** A request that sends a message. Declared, because inferring it from the table would be circular. */
 interface SendCall extends Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'> {
@@ -67,20 +43,9 @@ type SendResponse = Answer<200, RunView | StopAnswer | MessageReceipt> | Answer<
 const isReceipt = (sent: MessageReceipt | StopAnswer): sent is MessageReceipt => 'run_id' in sent
 
 async function handleSend(call: SendCall, agent: AgentId | null): Promise<SendResponse> {
-  const { ctx, ports, caller, body, query } = call
+  const { ctx, ports, body, query } = call
   if (ctx.isDraining() && !isCommand(body)) throw new ErrGatewayDraining()
-  const { orgId, principal, trace, restricted, through } = caller
-  // Typed, because a misspelled optional field would drop the restrictions of the key in silence.
-  const from: MessageContext = {
-    orgId,
-    principal,
-    trace,
-    restricted,
-    through,
-    live: ctx.live,
-    defaultAgent: () => agent,
-  }
-  const sent = await sendMessage(ports, from, {
+  const sent = await sendMessage(ports, contextOf(call, agent), {
     key: call.params.key,
     input: withSender(call),
     once: messageOnceOf(call),
@@ -88,6 +53,29 @@ async function handleSend(call: SendCall, agent: AgentId | null): Promise<SendRe
   if (!isReceipt(sent)) return answer(200, sent)
   if (query.wait !== undefined && query.wait > 0) return answerAfterWait(call, sent, query.wait)
   return answerWithReceipt(sent)
+}
+
+/** Typed, because a misspelled optional field would drop the restrictions of the key in silence. */
+const contextOf = ({ ctx, caller }: Pick<SendCall, 'ctx' | 'caller'>, agent: AgentId | null): MessageContext => ({
+  orgId: caller.orgId,
+  principal: caller.principal,
+  trace: caller.trace,
+  restricted: caller.restricted,
+  through: caller.through,
+  live: ctx.live,
+  defaultAgent: () => agent,
+})
+
+interface SendManyCall extends Pick<SendCall, 'ctx' | 'ports' | 'caller'> {
+  readonly body: { readonly messages: readonly unknown[] }
+}
+
+async function handleSendMany(call: SendManyCall, agent: AgentId | null): Promise<MessagesAnswer> {
+  const { ctx, ports, caller, body } = call
+  const from = { ...contextOf(call, agent), isDraining: ctx.isDraining(), once: caller.once }
+  const items = await sendMessages(ports, from, body.messages)
+  const accepted = items.filter(({ ok }) => ok).length
+  return { items, accepted, refused: items.length - accepted }
 }
 
 /**
@@ -118,7 +106,11 @@ function messageOnceOf({ caller, params }: SendCall): IdempotentRequest | undefi
 async function answerAfterWait(call: SendCall, receipt: MessageReceipt, seconds: number): Promise<SendResponse> {
   const { ctx, caller } = call
   const id = runId(receipt.run_id)
-  const run = await waitUntilSettled(call, id, seconds * 1_000)
+  const run = await readAfterEnd(call, id, {
+    seconds,
+    read: () => getRun(call.ports, caller.orgId, id),
+    hasEnded: ({ status }) => isTerminal(status),
+  })
   if (isTerminal(run.status)) return answer(200, run)
   const ports = { database: call.ports.database, live: ctx.live }
   return answerWithReceipt({
@@ -182,7 +174,7 @@ export const sessionOperations = {
       '`Idempotency-Key` and no sender is not debounced.',
     ...{ creates: true, admits: true },
     params: keyParams,
-    query: z.strictObject({ wait: z.number().min(0).max(MAX_MESSAGE_WAIT_SECONDS).optional() }),
+    query: waitQuery,
     body: messageInput,
     answers: { 200: z.union([run, stopAnswer, messageReceipt]), 202: messageReceipt },
     refusals: ['NOT_FOUND', 'SESSION_QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY', 'DRAINING'],
@@ -190,6 +182,30 @@ export const sessionOperations = {
   }).by((call) => {
     const agent = call.ctx.defaultAgent(call.caller.orgId)
     return agent instanceof Promise ? agent.then((known) => handleSend(call, known)) : handleSend(call, agent)
+  }),
+  'sessions.sendMany': operation({
+    ...{ method: 'POST', path: '/api/v1/messages', tag: 'sessions', permission: 'sessions:write' },
+    restrictedAccess: 'list',
+    summary: 'Send up to 1,000 messages',
+    description:
+      'Messages to any sessions, in order and in one transaction. Each is decided and answered on its own, as if it ' +
+      'were sent alone, except that its position is not computed and that a message without `sender` is not ' +
+      'debounced. If all are invalid, the call is refused. An `Idempotency-Key` covers the whole call.',
+    ...{ creates: true, admits: true },
+    body: messagesInput,
+    answers: { 202: messagesAnswer },
+    refusals: ['NOT_FOUND', 'DRAINING'],
+    examples: {
+      body: {
+        messages: [
+          { session: 'agent:echo:mail:dm:ann', text: 'Your order has shipped.' },
+          { session: 'agent:echo:mail:dm:ben', text: 'Your order is late.' },
+        ],
+      },
+    },
+  }).by((call) => {
+    const agent = call.ctx.defaultAgent(call.caller.orgId)
+    return agent instanceof Promise ? agent.then((known) => handleSendMany(call, known)) : handleSendMany(call, agent)
   }),
   'sessions.stop': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/stop', tag: 'sessions', permission: 'sessions:write' },

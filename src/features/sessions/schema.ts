@@ -9,7 +9,18 @@ import {
 import { RUN_STATES } from '../../domain/run/run-machine.ts'
 import { TRIGGERS } from '../../domain/run/run.ts'
 import { anyJson, isoTime, pageOf, paging, whyFields } from '../../api/common.ts'
-import { fieldsRule, timeInput, named, type Shape, storableList, text, integerBetween } from '../../api/fields.ts'
+import {
+  fieldsRule,
+  integerBetween,
+  named,
+  sessionKeyText,
+  type Shape,
+  storableList,
+  text,
+  timeInput,
+  validatedLater,
+} from '../../api/fields.ts'
+import { refusalCode } from '../../api/problem.ts'
 import { errorCode } from '../runs/schema.ts'
 
 /** Maximum characters of a text. Longer content belongs in attachments by reference. */
@@ -25,37 +36,38 @@ const sharedRules = {
   debounce_ms: integerBetween(0, MAX_DEBOUNCE_MS),
 }
 
+const messageFields = {
+  text: text(0, MAX_MESSAGE_TEXT),
+  sender: text(1, 512)
+    .optional()
+    .describe('Who sends it. Messages of one sender within the debounce time become one run.'),
+  attachments: storableList.optional(),
+  message_id: text(1, 512)
+    .optional()
+    .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
+  sent_at: timeInput.optional(),
+  lane: text(1, 100).optional().describe('Lane of its run.'),
+  mode: sharedRules.mode.optional().describe('How it is queued, for this message only.'),
+  max_concurrent: sharedRules.max_concurrent.optional(),
+  debounce_ms: sharedRules.debounce_ms.optional(),
+  not_before: timeInput.optional().describe('Earliest time to start.'),
+  deadline: timeInput.optional().describe('Latest time to start.'),
+  parent_run_id: text(1, 100).optional(),
+  max_tokens: integerBetween(1, MAX_MESSAGE_TOKENS)
+    .optional()
+    .describe('Maximum tokens of the run; budgets reserve this amount.'),
+}
+
+const hasContent = fieldsRule<{ readonly text?: unknown; readonly attachments?: readonly unknown[] | undefined }>(
+  ({ text: content, attachments }) =>
+    typeof content === 'string' && content.trim() === '' && (attachments ?? []).length === 0
+      ? [{ field: 'text', value: content, message: 'is empty', allowed: 'a text, or attachments' }]
+      : [],
+)
+
 export const messageInput = named(
   'MessageInput',
-  z
-    .strictObject({
-      text: text(0, MAX_MESSAGE_TEXT),
-      sender: text(1, 512)
-        .optional()
-        .describe('Who sends it. Messages of one sender within the debounce time become one run.'),
-      attachments: storableList.optional(),
-      message_id: text(1, 512)
-        .optional()
-        .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
-      sent_at: timeInput.optional(),
-      lane: text(1, 100).optional().describe('Lane of its run.'),
-      mode: sharedRules.mode.optional().describe('How it is queued, for this message only.'),
-      max_concurrent: sharedRules.max_concurrent.optional(),
-      debounce_ms: sharedRules.debounce_ms.optional(),
-      not_before: timeInput.optional().describe('Earliest time to start.'),
-      deadline: timeInput.optional().describe('Latest time to start.'),
-      parent_run_id: text(1, 100).optional(),
-      max_tokens: integerBetween(1, MAX_MESSAGE_TOKENS)
-        .optional()
-        .describe('Maximum tokens of the run; budgets reserve this amount.'),
-    })
-    .check(
-      fieldsRule(({ text: content, attachments }) =>
-        typeof content === 'string' && content.trim() === '' && (attachments ?? []).length === 0
-          ? [{ field: 'text', value: content, message: 'is empty', allowed: 'a text, or attachments' }]
-          : [],
-      ),
-    ),
+  z.strictObject(messageFields).check(hasContent),
   'A message. The texts `/stop` and `/stopall` are commands. A `message_id` that the same caller sent to the session within the last 24 hours repeats that message: nothing happens, and the answer contains its run.',
 )
 export type MessageInput = Shape<typeof messageInput>
@@ -76,6 +88,56 @@ export const messageReceipt = named(
   }),
 )
 export type MessageReceipt = Shape<typeof messageReceipt>
+
+export const stopAnswer = named(
+  'StopAnswer',
+  z.strictObject({ stopped: z.int(), drained: z.int() }),
+  'The answer to /stop, /stopall and reset.',
+)
+export type StopAnswer = Shape<typeof stopAnswer>
+
+/** Maximum number of messages in a call. */
+const MAX_MESSAGES = 1_000
+
+/** A message to a session that its entry names. */
+export const sessionMessageInput = named(
+  'SessionMessageInput',
+  z
+    .strictObject({
+      session: sessionKeyText.describe('Key of the session. `agent:<agent>:…` names the agent.'),
+      ...messageFields,
+    })
+    .check(hasContent),
+  'A message, and the session it goes to.',
+)
+
+export const messagesInput = named(
+  'MessagesInput',
+  z.strictObject({ messages: z.array(validatedLater(sessionMessageInput)).min(1).max(MAX_MESSAGES) }),
+  'Messages to any sessions.',
+)
+
+const { position: _position, ...receiptFields } = messageReceipt.shape
+
+const messageOutcome = z.union([
+  z.strictObject({ ok: z.literal(true), ...receiptFields }),
+  z.strictObject({ ok: z.literal(true), ...stopAnswer.shape }),
+  z.strictObject({
+    ok: z.literal(false),
+    code: refusalCode,
+    message: z.string(),
+    run_id: z.string().optional().describe('The run that records the refused message.'),
+    retry_after_seconds: z.int().min(1).optional(),
+  }),
+])
+export type MessageOutcome = Shape<typeof messageOutcome>
+
+export const messagesAnswer = named(
+  'MessagesAnswer',
+  z.strictObject({ items: z.array(messageOutcome), accepted: z.int(), refused: z.int() }),
+  'The outcome of each message, in the order of the request: a receipt, the answer to `/stop` or `/stopall`, or why it was refused.',
+)
+export type MessagesAnswer = Shape<typeof messagesAnswer>
 
 const message = named(
   'Message',
@@ -100,13 +162,6 @@ const message = named(
 export type MessageView = Shape<typeof message>
 
 export const messagePage = pageOf('MessagePage', message)
-
-export const stopAnswer = named(
-  'StopAnswer',
-  z.strictObject({ stopped: z.int(), drained: z.int() }),
-  'The answer to /stop, /stopall and reset.',
-)
-export type StopAnswer = Shape<typeof stopAnswer>
 
 export const session = named(
   'Session',

@@ -1,12 +1,13 @@
 import type { PageFilter } from '../../api/common.ts'
 import type { Page } from '../../api/page.ts'
 import { invalid, Refusal } from '../../api/refusals.ts'
-import { type OrgId, runId, sessionKey } from '../../domain/ids.ts'
+import { type OrgId, runId, type RunId, sessionKey, type SessionKey } from '../../domain/ids.ts'
 import { collectFlaws } from '../../domain/input-fields.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { SessionRules } from '../../domain/session/session.ts'
 import type { Ports } from '../../engine/ports.ts'
 import { ensureSession } from '../../engine/transaction/transaction.ts'
+import type { ChatExchange } from '../../executors/chat/conversation.ts'
 import type { Caller } from '../access/caller.ts'
 import { actorOf, changed } from '../audit/entry.ts'
 import { type AddedReply, listAddedReplies } from '../heartbeats/log-store.ts'
@@ -15,7 +16,16 @@ import type { RunRecord } from '../runs/record-store.ts'
 import { formatInstantOrNull } from '../schedules/view.ts'
 import type { MessageView, SessionChange, SessionFilter, SessionPatch, SessionView } from './schema.ts'
 import { readSessionKey } from './service.ts'
-import { countSessionWork, listSessions, loadSessions, type SessionCounts, type SessionRow } from './store.ts'
+import {
+  countSessionWork,
+  listSessions,
+  loadAddedExchanges,
+  loadExchanges,
+  loadRunInConversation,
+  loadSessions,
+  type SessionCounts,
+  type SessionRow,
+} from './store.ts'
 import { pageOf, pageOfListed, parseCursor, parseLimit, writeCursor } from '../../platform/db/cursor.ts'
 import type { ListedRows } from '../../platform/db/page.ts'
 
@@ -118,6 +128,40 @@ const objectOrEmpty = (value: unknown): Readonly<Partial<Record<string, unknown>
     : {}
 
 const arrayOrEmpty = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
+
+/** Maximum number of exchanges in a conversation, however short they are. */
+const MAX_CONVERSATION_EXCHANGES = 500
+/** Maximum number of heartbeat news in a conversation. */
+const MAX_HEARTBEAT_NEWS = 20
+/** An upper bound of bytes per token, so that the byte limit never excludes what the token limit would allow. */
+const MAX_BYTES_PER_TOKEN = 8
+
+/** The earlier exchanges in the session of a run, and the sender of its own message. */
+export async function findConversation(
+  { database }: Pick<Ports, 'database'>,
+  request: {
+    readonly orgId: OrgId
+    readonly runId: RunId
+    readonly sessionKey: SessionKey
+    readonly mostTokens: number
+  },
+): Promise<{
+  readonly sender: string | null
+  readonly retryOf: RunId | null
+  readonly exchanges: readonly ChatExchange[]
+}> {
+  const { orgId, runId, sessionKey } = request
+  const run = await loadRunInConversation(database, { orgId, id: runId })
+  if (run === undefined) return { sender: null, retryOf: null, exchanges: [] }
+  const exchanges = await loadExchanges(database, {
+    ...{ orgId, sessionKey, generation: run.generation, without: runId },
+    ...{ limit: MAX_CONVERSATION_EXCHANGES, maxBytes: request.mostTokens * MAX_BYTES_PER_TOKEN },
+  })
+  const added = await loadAddedExchanges(database, {
+    ...{ orgId, sessionKey, generation: run.generation, limit: MAX_HEARTBEAT_NEWS },
+  })
+  return { sender: run.sender, retryOf: run.retryOf, exchanges: [...exchanges, ...added] }
+}
 
 type SessionPorts = Pick<Ports, 'database' | 'settings'>
 

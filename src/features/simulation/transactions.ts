@@ -40,7 +40,7 @@ function claimReadyRuns(simulation: SimulationState): readonly Claim[] {
     catchupLimit: memory.state.settings.schedules.catchupMaxActive,
   })
   const claims = claimRuns(memory, offer)
-  lanes.withdrawOffer(SIMULATION_ORG)
+  if (claims.length === 0) lanes.withdrawOffer(SIMULATION_ORG)
   return claims
 }
 
@@ -57,6 +57,7 @@ function finishTransaction(simulation: SimulationState, claims: readonly Claim[]
     requestStop(simulation, attempt)
   }
   for (const claim of claims) startSimulatedAttempt(simulation, claim)
+  if (claims.length > 0) simulation.lanes.withdrawOffer(SIMULATION_ORG)
 }
 
 /** Stops an attempt after its stop delay. An attempt that ignores stop requests continues as planned. */

@@ -1,12 +1,20 @@
 import type { Command } from 'commander'
-import { taskBatchInput, taskFilter, taskInput, type TaskBatchItem, type TaskStats, type TaskView } from './schema.ts'
+import {
+  taskBatchInput,
+  taskFilter,
+  taskInput,
+  type TaskBatchItem,
+  type TaskBatchReceipt,
+  type TaskStats,
+  type TaskView,
+} from './schema.ts'
 import { paintState } from '../../cli/output/style.ts'
 import { renderTable, type Column } from '../../cli/output/table.ts'
 import { manyLines, oneLine, valueText } from '../../cli/output/text.ts'
 import { relativeTimeText, durationText, cliTimeText } from '../../cli/output/times.ts'
-import { bodyOf, namesOf, withBody } from '../../cli/remote/fields.ts'
+import { bodyOf, namesOf, withBody, type FieldOption, type FieldValues } from '../../cli/remote/fields.ts'
 import { filtersOf, optionsOf } from '../../cli/remote/schema-options.ts'
-import { printJson, showResult, type Facts } from '../../cli/remote/show.ts'
+import { printJson, showResult, type Facts, type WaitOptions, waitOptionsOf, withWait } from '../../cli/remote/show.ts'
 import { commandOf, type CliContext, remote, type CliCall, UsageError } from '../../cli/remote/call.ts'
 import { addAction, addGet, addList } from '../../cli/resource.ts'
 import { EXIT, type ExitCode } from '../../cli/terminal.ts'
@@ -46,14 +54,37 @@ function addSubmitCommands(group: Command, cli: CliContext): void {
       return EXIT.ok
     },
   })
-  const batch = withBody(commandOf(group, 'batch', 'submit up to 50 tasks for one agent'), BATCH_FIELDS, 'new')
-  remote<{ readonly file?: string }>(cli, batch, {
-    names: namesOf(BATCH_FIELDS),
+  addFileCommand(cli, commandOf(group, 'batch', 'submit up to 50 tasks for one agent'), {
+    fields: BATCH_FIELDS,
+    file: '{"agentId": …, "tasks": [{"action": …}]}',
+    send: (call, body) => call.client.tasks.batch(body as never),
+  })
+  addFileCommand(cli, commandOf(group, 'submit-many', 'submit up to 1,000 tasks for any agents'), {
+    fields: [],
+    file: '{"tasks": [{"agentId": …, "action": …}]}',
+    send: (call, body) => call.client.tasks.submitMany(body as never),
+  })
+}
+
+/** A command that reads its tasks from a file and shows the outcome of each. */
+function addFileCommand(
+  cli: CliContext,
+  command: Command,
+  {
+    fields,
+    file,
+    send,
+  }: {
+    readonly fields: readonly FieldOption[]
+    readonly file: string
+    readonly send: (call: CliCall, body: FieldValues) => Promise<TaskBatchReceipt>
+  },
+): void {
+  remote<{ readonly file?: string }>(cli, withBody(command, fields, 'new'), {
+    names: namesOf(fields),
     work: async (call, _, options): Promise<ExitCode> => {
-      if (options.file === undefined)
-        throw new UsageError('Missing --file FILE with the tasks: {"agentId": …, "tasks": [{"action": …}]}')
-      const body = await bodyOf(call.terminal, BATCH_FIELDS, options)
-      const receipt = await call.client.tasks.batch(body as never)
+      if (options.file === undefined) throw new UsageError(`Missing --file FILE with the tasks: ${file}`)
+      const receipt = await send(call, await bodyOf(call.terminal, fields, options))
       await (call.json ? printJson(call, receipt) : call.print(renderTable(batchColumns(call), receipt.tasks, call)))
       return receipt.tasks.some(({ state }) => state === 'rejected') ? EXIT.refused : EXIT.ok
     },
@@ -73,9 +104,9 @@ function addTaskReads(group: Command, cli: CliContext): void {
       return { items: tasks, next_cursor: next }
     },
   })
-  addGet(cli, commandOf(group, 'get <id>', 'show a task'), {
+  addGet<TaskView, WaitOptions>(cli, withWait(commandOf(group, 'get <id>', 'show a task'), 'its end'), {
     facts: taskFacts,
-    read: (call, [id = '']) => call.client.tasks.get(id),
+    read: (call, [id = ''], options) => call.client.tasks.get(id, waitOptionsOf(options)),
   })
 }
 

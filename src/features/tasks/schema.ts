@@ -36,6 +36,8 @@ export const facadeCodeOf = (code: RefusalCode): string => FACADE_CODES[code] ??
 /** Maximum tasks in one answer, which is built in memory. */
 export const MAX_TASKS = 1_000
 export const MAX_IN_BATCH = 50
+/** Maximum tasks in a call of `tasks.submitMany`. */
+export const MAX_IN_CALL = 1_000
 
 const MAX_TASK_NAME = 512
 
@@ -111,25 +113,40 @@ const taskItemInput = named(
   'A task of a batch: the fields of a task without the agent.',
 )
 
-function parseTasks(field: string, value: unknown): Parsed<readonly unknown[]> {
-  const allowed = `1 to ${MAX_IN_BATCH} tasks`
-  const flaw = (message: string, given?: unknown): Parsed<never> => flawed({ field, value: given, message, allowed })
-  if (value === null) return flaw('is missing')
-  if (!Array.isArray(value)) return flaw('must be a list', value)
-  return value.length === 0 ? flaw('is empty') : parsed(value)
-}
+const parseTasks =
+  (max: number) =>
+  (field: string, value: unknown): Parsed<readonly unknown[]> => {
+    const allowed = `1 to ${max} tasks`
+    const flaw = (message: string, given?: unknown): Parsed<never> => flawed({ field, value: given, message, allowed })
+    if (value === null) return flaw('is missing')
+    if (!Array.isArray(value)) return flaw('must be a list', value)
+    return value.length === 0 ? flaw('is empty') : parsed(value)
+  }
+
+/** A list of tasks. The maximum is only described: a longer list is refused with code `BATCH_TOO_LARGE`. */
+const tasksOf = <Schema extends z.ZodType>(schema: Schema, max: number): z.ZodArray<Schema> =>
+  z
+    .array(schema)
+    .min(1)
+    .meta({ maxItems: max })
+    .check(rule(parseTasks(max)))
 
 export const taskBatchInput = named(
   'TaskBatchInput',
   z.object({
     agentId: requiredName.describe('Agent of all tasks.'),
     callbackUrl: optionalOrBlank(longText.describe('URL that receives results of tasks without their own.')),
-    // The maximum is only described here: a batch that is too large is refused with code `BATCH_TOO_LARGE`.
-    tasks: z.array(taskItemInput).min(1).meta({ maxItems: MAX_IN_BATCH }).check(rule(parseTasks)),
+    tasks: tasksOf(taskItemInput, MAX_IN_BATCH),
   }),
   'Tasks of one agent.',
 )
 export type TaskBatchInput = Shape<typeof taskBatchInput>
+
+export const tasksInput = named(
+  'TasksInput',
+  z.object({ tasks: tasksOf(validatedLater(taskInput), MAX_IN_CALL) }),
+  'Tasks of any agents.',
+)
 
 export const taskReceipt = named(
   'TaskReceipt',
@@ -195,6 +212,13 @@ export const task = named(
   'A task.',
 )
 export type TaskView = Shape<typeof task>
+
+export const taskSubmitted = named(
+  'TaskSubmitted',
+  taskReceipt.extend({ task: task.optional().describe('The task, if it ended while the request waited.') }),
+  'The receipt of a submitted task, and with `wait` its result.',
+)
+export type TaskSubmitted = Shape<typeof taskSubmitted>
 
 /** Filter of the list of tasks. */
 export const taskFilter = z.object({

@@ -1,7 +1,7 @@
 import { readShape } from '../../api/read-input.ts'
-import { invalid, Refusal } from '../../api/refusals.ts'
+import { invalid, orRefusal, Refusal } from '../../api/refusals.ts'
 import { fieldAt } from '../../api/schema-flaws.ts'
-import { agentId } from '../../domain/ids.ts'
+import { agentId, type AgentId } from '../../domain/ids.ts'
 import type { InputObject } from '../../domain/input-fields.ts'
 import type { Flaw } from '../../domain/input.ts'
 import { formatInstant, type Instant, later, storedInstant } from '../../domain/instant.ts'
@@ -34,6 +34,8 @@ import {
   type TaskInput,
   taskInput,
   type TaskReceipt,
+  type TaskSubmitted,
+  type TaskView,
 } from './schema.ts'
 import { loadVisibleTask } from './view.ts'
 
@@ -45,6 +47,40 @@ interface TaskContext {
 
 /** Submits a task. Invalid input stores nothing; a full queue refuses the task and stores it as rejected. */
 export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<TaskReceipt> {
+  return receiptOf(ports, ctx, await acceptTask(ports, ctx, input))
+}
+
+/** Submits a task and, if it ends in time, returns its receipt with the task. */
+export async function submitTaskAndWait(
+  ports: Ports,
+  ctx: TaskContext,
+  { input, waitForTask }: { readonly input: TaskInput; readonly waitForTask: (id: string) => Promise<TaskView> },
+): Promise<TaskSubmitted> {
+  const accepted = await acceptTask(ports, ctx, input)
+  const task = await waitForTask(accepted.answer.runId)
+  if (task.completedAt === null) return { ...(await receiptOf(ports, ctx, accepted)), state: task.state }
+  // A task that has ended has no position.
+  return { taskId: task.taskId, state: task.state, position: 0, createdAt: task.createdAt, task }
+}
+
+const receiptOf = async (
+  ports: Ports,
+  ctx: TaskContext,
+  { answer, createdAt }: SubmittedTask,
+): Promise<TaskReceipt> => ({
+  taskId: answer.runId,
+  state: submittedStateOf(ctx, answer),
+  position: receiptPosition(await positionOf(portsOf(ports, ctx), ctx.caller.orgId, answer.runId)),
+  createdAt: formatInstant(createdAt),
+})
+
+const portsOf = ({ database }: Ports, { live }: TaskContext): Parameters<typeof positionOf>[0] => ({ database, live })
+
+/** A task that has started has position 0. */
+const receiptPosition = (position: number | null | undefined): number | null =>
+  position === undefined ? null : (position ?? 0)
+
+async function acceptTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<SubmittedTask> {
   const { agentId: agent, callbackUrl } = input
   // Most tasks have no callback and need no asynchronous check.
   const flaw =
@@ -53,23 +89,13 @@ export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInpu
   if (flaw !== null) throw invalid([flaw])
   const command = restrictTasks(submitTasksCommand(ports, ctx.caller, [input]), ctx.caller)
   const [submitted] = await ports.commands.execute(bindToKey(command, ctx.caller, isAnyTaskAccepted))
-  if (submitted === undefined) throw new Error('the command returned no result for the task')
-  const { answer, createdAt, queued } = submitted
+  if (submitted === undefined || !('answer' in submitted))
+    throw new Error('the command returned no result for the task')
+  const { answer, queued } = submitted
   if (answer.kind === 'rejected')
     throw budgetError(answer) ?? dailyLimitError(answer) ?? queueFullRefusal(ports, { answer, agent, queued })
-  return {
-    taskId: answer.runId,
-    state: submittedStateOf(ctx, answer),
-    position: receiptPosition(await positionOf(portsOf(ports, ctx), ctx.caller.orgId, answer.runId)),
-    createdAt: formatInstant(createdAt),
-  }
+  return submitted
 }
-
-const portsOf = ({ database }: Ports, { live }: TaskContext): Parameters<typeof positionOf>[0] => ({ database, live })
-
-/** A task that has started has position 0. */
-const receiptPosition = (position: number | null | undefined): number | null =>
-  position === undefined ? null : (position ?? 0)
 
 /** Cancels a task. Refuses if it has ended, or is already being cancelled. */
 export async function cancelTask(ports: Ports, caller: Caller, id: string): Promise<TaskCancelled> {
@@ -114,16 +140,18 @@ interface SubmittedTask {
   readonly queued: number
 }
 
-/** Whether any task was accepted: only then is the answer stored for a repetition. */
-const isAnyTaskAccepted = (tasks: readonly SubmittedTask[]): boolean =>
-  tasks.some(({ answer }) => answer.kind !== 'rejected')
+type DecidedTask = SubmittedTask | { readonly refused: string }
 
-/** The command that submits tasks in order; each is decided on its own. */
+/** Whether any task was accepted: only then is the answer stored for a repetition. */
+const isAnyTaskAccepted = (tasks: readonly DecidedTask[]): boolean =>
+  tasks.some((task) => 'answer' in task && task.answer.kind !== 'rejected')
+
+/** The command that submits tasks in order; each is decided on its own. If all are refused, the command is refused. */
 export function submitTasksCommand(
   ports: Ports,
   caller: Caller,
   tasks: readonly TaskInput[],
-): Command<readonly SubmittedTask[]> {
+): Command<readonly DecidedTask[]> {
   const { orgId, trace, restricted } = caller
   const defaultDeadlineMs = ports.settings().tasks.defaultDeadlineSeconds * 1_000
   const provenance = restricted === undefined ? null : provenanceOf(restricted)
@@ -132,12 +160,21 @@ export function submitTasksCommand(
   return {
     orgId,
     needs: { agents },
-    apply: (orgState) => {
+    apply: (orgState, _prepared, between) => {
+      const refusals = new Map<AgentId, Refusal>()
       for (const agent of agents) {
         ensureTaskAgent({ state: orgState }, agent)
-        refuseCommandExecutor(caller, agentInState(orgState, agent).executorKind)
+        const refusal = orRefusal(() => {
+          refuseCommandExecutor(caller, agentInState(orgState, agent).executorKind)
+        })
+        if (refusal instanceof Refusal) refusals.set(agent, refusal)
       }
+      const [first] = refusals.values()
+      if (first !== undefined && refusals.size === agents.length) throw first
       return submissions.map((task) => {
+        between?.()
+        const refusal = refusals.get(task.agentId)
+        if (refusal !== undefined) return { refused: refusal.message }
         const queued = countQueuedTasks(orgState)
         const deadline = task.deadline ?? later(orgState.now, defaultDeadlineMs)
         return { answer: submit(orgState, { ...task, deadline }), createdAt: orgState.now, queued }
@@ -183,6 +220,12 @@ const queueFullText = ({ why }: RejectedTask, agent: string): string =>
 const submittedStateOf = ({ live, caller }: TaskContext, { runId: id }: SubmitResult): FacadeState =>
   facadeStateOf(live.stateOf(caller.orgId, id) ?? 'queued')
 
+/** How many tasks a call may have. Positions are only computed in a small one, because each takes a walk. */
+interface CallSize {
+  readonly max: number
+  readonly withPositions: boolean
+}
+
 /** Fields that apply to all tasks of a batch. */
 type SharedTaskFields = Pick<TaskBatchInput, 'agentId' | 'callbackUrl'>
 
@@ -192,10 +235,11 @@ type SharedTaskFields = Pick<TaskBatchInput, 'agentId' | 'callbackUrl'>
  */
 export async function submitBatch(
   ports: Ports,
-  ctx: TaskContext,
+  ctx: TaskContext & Partial<CallSize>,
   { tasks: items, ...shared }: Partial<SharedTaskFields> & { readonly tasks: readonly unknown[] },
 ): Promise<readonly TaskBatchItem[]> {
-  if (items.length > MAX_IN_BATCH) throw batchTooLarge(items.length)
+  const { max = MAX_IN_BATCH, withPositions = true } = ctx
+  if (items.length > max) throw batchTooLarge(items.length, max)
   const flaw = await callbackFlaw(ports, shared.callbackUrl, '')
   if (flaw !== null) throw invalid([flaw])
   const read = await Promise.all(items.map((item, index) => parseBatchItem(ports, { item, index, shared })))
@@ -206,17 +250,26 @@ export async function submitBatch(
     ctx.caller,
     isAnyTaskAccepted,
   )
-  const answers = [...(await ports.commands.execute(command))]
-  return Promise.all(read.map((one) => batchItemOf(ports, ctx, isParsed(one) ? answers.shift() : invalid(one).message)))
+  const decided = await ports.commands.execute(command)
+  let next = 0
+  return Promise.all(
+    read.map((one) =>
+      batchItemOf(
+        ports,
+        { ...ctx, withPositions },
+        isParsed(one) ? decided[next++] : { refused: invalid(one).message },
+      ),
+    ),
+  )
 }
 
 type ParsedBatchItem = TaskInput | readonly Flaw[]
 
 const isParsed = (read: ParsedBatchItem): read is TaskInput => 'action' in read
 
-const batchTooLarge = (submitted: number): Refusal =>
-  new Refusal('BATCH_TOO_LARGE', `The batch has ${submitted} tasks; at most ${MAX_IN_BATCH} are allowed`, {
-    details: { submitted, max: MAX_IN_BATCH },
+const batchTooLarge = (submitted: number, max: number): Refusal =>
+  new Refusal('BATCH_TOO_LARGE', `The batch has ${submitted} tasks; at most ${max} are allowed`, {
+    details: { submitted, max },
   })
 
 async function parseBatchItem(
@@ -256,16 +309,17 @@ const REJECTION_TEXTS: Readonly<Record<string, string>> = {
 /** The outcome of one task of a batch. A task that could not be read was not stored and has no id. */
 async function batchItemOf(
   ports: Ports,
-  ctx: TaskContext,
-  outcome: SubmittedTask | string | undefined,
+  ctx: TaskContext & Pick<CallSize, 'withPositions'>,
+  outcome: DecidedTask | undefined,
 ): Promise<TaskBatchItem> {
   if (outcome === undefined) throw new Error('the command returned no result for a task of the batch')
-  if (typeof outcome === 'string') return { taskId: '', state: 'rejected', error: outcome }
+  if ('refused' in outcome) return { taskId: '', state: 'rejected', error: outcome.refused }
   const { answer } = outcome
   if (answer.kind === 'rejected') {
     const error = REJECTION_TEXTS[answer.why.reason] ?? 'the queue is full'
     return { taskId: answer.runId, state: 'rejected', error }
   }
-  const position = (await positionOf(portsOf(ports, ctx), ctx.caller.orgId, answer.runId)) ?? null
+  const known = ctx.withPositions ? await positionOf(portsOf(ports, ctx), ctx.caller.orgId, answer.runId) : null
+  const position = known ?? null
   return { taskId: answer.runId, state: submittedStateOf(ctx, answer), ...(position === null ? {} : { position }) }
 }

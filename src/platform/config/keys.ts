@@ -1,5 +1,17 @@
 import { ENGINE_KEYS } from './engine-keys.ts'
-import { flag, integer, nullable, secret, text, texts, textsByName, word, type Key, type ValuesOf } from './key.ts'
+import {
+  flag,
+  fraction,
+  integer,
+  nullable,
+  secret,
+  text,
+  texts,
+  textsByName,
+  word,
+  type Key,
+  type ValuesOf,
+} from './key.ts'
 import {
   ABSOLUTE_PATH,
   ANY_TEXT,
@@ -19,6 +31,9 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const maskCompletely = (value: unknown): unknown => (value === null ? null : '***')
+
+const maskEach = (value: unknown): unknown =>
+  Object.fromEntries(Object.keys(value as Readonly<Record<string, string>>).map((name) => [name, '***']))
 
 /** The maximum number of connections, streams or sockets at a time. */
 const maxCount = (max: number, summary: string): Key<number> =>
@@ -170,6 +185,27 @@ export const CONFIG_KEYS = {
       hot: true,
       summary:
         'Whether `/metrics` also shows `runs_total`, `task_overlap_skipped_total`, `task_failure_retry_total`, `task_timeout_total` and `concurrency_skipped_total` without the prefix `escapement_`.',
+    }),
+  },
+  tracing: {
+    otlp_endpoint: nullable(
+      text({
+        default: '',
+        shape: HTTP_URL,
+        summary:
+          'URL of an OpenTelemetry collector (OTLP over HTTP), without `/v1/traces`; null: no spans are created.',
+      }),
+      null,
+    ),
+    otlp_headers: secret(
+      textsByName({ default: {}, shape: ANY_TEXT, summary: 'Headers of each export, such as `authorization`.' }),
+      maskEach,
+    ),
+    sample_ratio: fraction({
+      default: 1,
+      min: 0,
+      max: 1,
+      summary: 'Share of the traces that begin here and are recorded. A trace that a caller began follows its caller.',
     }),
   },
   log: {

@@ -3,7 +3,41 @@ import type { OperationSpec, OperationTable } from '../../api/operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from '../../api/refusals.ts'
 import { ERROR_CODES } from '../../domain/run/error-codes.ts'
 import { errorCodesOf, type OpenApiDocument } from '../../operations/openapi.ts'
-import { html, Html, EMPTY_HTML, formatCode } from './html.ts'
+
+/** Escaped markup. */
+class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Part = string | number | Html | readonly Html[]
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character)
+
+const markupOf = (part: Part): string => {
+  if (part instanceof Html) return part.text
+  return typeof part === 'object' ? part.map(({ text }) => text).join('') : escaped(String(part))
+}
+
+/** A template of markup; interpolated values are escaped unless they are markup already. */
+const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(strings.map((text, index) => text + (index < parts.length ? markupOf(parts[index] ?? '') : '')).join(''))
+
+const EMPTY_HTML = html``
+
+/** Formats text between backquotes as code. */
+const formatCode = (text: string): readonly Html[] =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
 
 /** The parts of an OpenAPI operation that the page shows. */
 interface DescribedOperation {

@@ -225,7 +225,11 @@ function httpCall(ctx: HttpContext, route: HttpRoute, exchange: Exchange): Opera
   const once =
     key === undefined
       ? undefined
-      : { route: route.id, key: readKey('Idempotency-Key', key), body: { params, query, body: rawBody } }
+      : {
+          route: route.id,
+          key: readKey('Idempotency-Key', key),
+          body: { params, query: askedFor(query), body: rawBody },
+        }
   const caller = callerFrom(principal, once)
   const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined
   return {
@@ -240,6 +244,12 @@ function httpCall(ctx: HttpContext, route: HttpRoute, exchange: Exchange): Opera
     signal: () => disconnectSignal(reply),
     http: new HttpOperations(ctx, exchange),
   }
+}
+
+/** The query without what does not change what is created: how long the caller waits. */
+function askedFor(query: unknown): unknown {
+  const { wait: _wait, ...rest } = query as { readonly wait?: unknown }
+  return rest
 }
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

@@ -129,6 +129,15 @@ export const SERVER_EFFECTS: Effects = {
     'test/http-scenarios/metrics.test.ts',
     '39: after 1 success, 1 failure and 1 timeout › /metrics shows 3 triggers, one of each ending, and how long they took',
   ],
+  'tracing.otlp_endpoint': [
+    'test/serve/trace-export.test.ts',
+    'a collector › receives the spans of a run, with the headers of the configuration',
+  ],
+  'tracing.otlp_headers': [
+    'test/serve/trace-export.test.ts',
+    'a collector › receives the spans of a run, with the headers of the configuration',
+  ],
+  'tracing.sample_ratio': ['test/serve/trace-export.test.ts', 'a collector › receives nothing at a ratio of 0'],
   'log.level': [
     'test/serve/reload.test.ts',
     'settings that are hot › change what the door lets in, and what is logged',

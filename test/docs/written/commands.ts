@@ -18,6 +18,7 @@ export const OTHER_PROGRAMS: Readonly<Record<string, string>> = {
   ...{ pg_dump: "PostgreSQL's own", pg_restore: "PostgreSQL's own", createdb: "PostgreSQL's own" },
   docker: 'test/docs/deploy.test.ts reads the compose file and the Dockerfile',
   systemctl: 'test/docs/deploy.test.ts reads the unit',
+  pip: 'installs packages of Python',
   ...{ journalctl: 'belongs to systemd', useradd: 'belongs to Linux', install: 'belongs to Linux' },
   sudo: 'another user types the command behind it, which is checked',
 }

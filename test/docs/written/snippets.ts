@@ -32,6 +32,8 @@ const CHECKS: Readonly<Record<string, (block: Block) => string | null>> = {
   mermaid: ({ text }) => (MERMAID.test(text) ? null : 'begins with no kind of picture'),
   // What a program printed is free; test/docs/written/who-runs.ts says who compares it.
   text: () => null,
+  // Python itself checks its programs: test/docs/written/who-runs.ts says where.
+  python: () => null,
   crontab: () => null,
   sh: () => null,
   console: () => null,

@@ -23,6 +23,7 @@ export const RUN_BY: readonly (Which & { readonly test: string })[] = [
   { document: 'docs/guides/five-minutes.md', kind: 'js', test: 'test/examples/quickstart.test.ts' },
   { document: 'docs/guides/embed.md', kind: 'js', test: 'test/examples/guide.test.ts' },
   { document: 'docs/guides/client.md', kind: 'js', test: 'test/remote/client-guide.test.ts' },
+  { document: 'docs/guides/python.md', kind: 'python', test: 'test/remote/python-guide.test.ts' },
   { document: 'docs/guides/inbound-hook.md', kind: 'js', test: 'test/plane/hook.test.ts' },
   { document: 'docs/guides/webhooks.md', kind: 'js', test: 'test/integrations/webhook/guide.test.ts' },
   { document: 'docs/guides/worker.md', kind: 'js', test: 'test/plane/worker-guide.test.ts' },
@@ -70,6 +71,13 @@ export const TYPED: readonly string[] = [
 
 /** Blocks that no test can carry out, and why. Their words are checked like all others. */
 export const NOT_RUN: readonly (Which & { readonly begins: string; readonly why: string })[] = [
+  ...['docs/guides/python.md', 'clients/python/README.md'].map((document) => ({
+    ...{ document, begins: 'pip install', why: 'asks a registry; the tests import the package from its folder' },
+  })),
+  {
+    ...{ document: 'clients/python/README.md', kind: 'python' },
+    ...{ begins: 'from escapement', why: 'the first lines of the first program of docs/guides/python.md' },
+  },
   { document: 'README.md', begins: 'npm start', why: 'npm test runs this; test/serve/npm-start.test.ts starts' },
   { document: 'CONTRIBUTING.md', begins: 'npm run check', why: 'it runs this' },
   ...['bench/engine/README.md', 'docs/benchmarks.md'].map((document) => ({
@@ -153,8 +161,10 @@ const fits = (block: Block, { document, kind, mark, begins }: Which): boolean =>
 /** Whether somebody types it: it is a transcript or commands for a shell. */
 export const isTyped = ({ kind }: Block): boolean => kind === 'sh' || kind === 'console'
 
-/** Whether it has to be carried out by somebody. */
-export const isCarriedOut = (block: Block): boolean => isTyped(block) || block.kind === 'js' || block.kind === 'ts'
+const PROGRAMS = new Set(['js', 'ts', 'python'])
+
+/** Whether a test has to carry it out. */
+export const isCarriedOut = (block: Block): boolean => isTyped(block) || PROGRAMS.has(block.kind)
 
 /** The tests, lists and reasons that claim a block. */
 export const claimsOf = (block: Block): readonly string[] => {

@@ -7,7 +7,8 @@ import { listAudit, verifyAudit } from '../../../src/features/audit/service.ts'
 import { canonicalJson, maskSecrets } from '../../../src/features/audit/entry.ts'
 import { updateBudget, createBudget, deleteBudget } from '../../../src/features/budgets/service.ts'
 import { getOrCreateLane, setLane } from '../../../src/features/lanes/service.ts'
-import { sendMessage, stopSessionCommand } from '../../../src/features/sessions/service.ts'
+import { sendMessage } from '../../../src/features/sessions/send.ts'
+import { stopSessionCommand } from '../../../src/features/sessions/service.ts'
 import { cancelRunById, retryRun, runScheduleNow } from '../../../src/features/runs/service.ts'
 import {
   updateSchedule,

@@ -184,11 +184,21 @@ describe('a session that is longer than what nodes keep in memory', () => {
     const node = await openNode(world, { window: WINDOW, lane: 'main' })
     // Its line is full, so the whole session waits in the backlog.
     await turn(node, handIn(names(8, 'others '), { trigger: 'message' }))
-    const rules = { debounceMs: 0, cap: 5, drop: 'old' } as const
-    await turn(node, handIn(names(5), { ...message, rules }))
+    const limit: Command<void> = {
+      orgId: ORG,
+      needs: { sessions: [CHAT] },
+      apply: (state) => {
+        ensureSession({ state }, CHAT)
+        const session = state.sessions.get(CHAT)
+        if (session === undefined) return
+        session.own = { cap: 5, drop: 'old' }
+        state.changes.sessions.add(session)
+      },
+    }
+    await turn(node, limit)
+    await turn(node, handIn(names(5), message))
     expect(node.memory.state.bySession.get(CHAT)).toBeUndefined()
-    const more = handIn(['one', 'two'], { ...message, rules })
-    await turn(node, { ...more, needs: { ...more.needs, oldest: [CHAT] } })
+    await turn(node, handIn(['one', 'two'], message))
     const dropped = await world.rows(
       `select payload ->> 'action' as name, state from run where session_key = '${CHAT}' and state is not null order by 1`,
     )

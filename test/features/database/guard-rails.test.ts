@@ -24,7 +24,8 @@ import {
   getSchedule,
 } from '../../../src/features/schedules/service.ts'
 import { findSchedules } from '../../../src/features/schedules/find.ts'
-import { submitTask } from '../../../src/features/tasks/service.ts'
+import { sendMessages } from '../../../src/features/sessions/send.ts'
+import { submitBatch, submitTask } from '../../../src/features/tasks/service.ts'
 import { insertAgents } from '../../../src/features/agents/store.ts'
 import { anAgent, ORG } from '../../platform/db/records.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -229,6 +230,44 @@ describe('the end of what is made', () => {
 })
 
 describe('where it leads', () => {
+  it('sends many messages to its own sessions alone, and tasks to no command; each is counted', async () => {
+    const own = 'agent:writer:key:key_bot'
+    const from = (caller: Caller) => ({
+      ...{ orgId: ORG, principal: 'key_bot', restricted: caller.restricted, live: NOBODY },
+      ...{ defaultAgent: () => agentId('writer'), isDraining: false, once: undefined },
+    })
+    const outcomes = await sendMessages(world.ports, from(railed({ maxRunsPerHour: 3 })), [
+      { session: own, text: 'a' },
+      { session: 'agent:writer:telegram:direct:ann', text: 'a' },
+      { session: own, text: 'b', parent_run_id: 'run_0' },
+      { session: own, text: '/stop' },
+      { session: 'agent:writer:telegram:direct:ann', text: '/stop' },
+    ])
+    expect(outcomes.map((one) => (one.ok ? 'ok' : one.code))).toEqual([
+      'ok',
+      'GUARD_RAIL',
+      'GUARD_RAIL',
+      'ok',
+      'GUARD_RAIL',
+    ])
+    expect(await world.rows('select owner from run')).toEqual([{ owner: 'key_bot' }])
+    const more = [1, 2, 3].map((n) => ({ session: own, text: `more ${n}` }))
+    await refused(() => sendMessages(world.ports, from(railed({ maxRunsPerHour: 3 })), more), {
+      code: 'GUARD_RAIL_RATE',
+    })
+    expect(await sendMessages(world.ports, from(railed({ maxRunsPerHour: 3 })), more.slice(1))).toHaveLength(2)
+    const tasks = [
+      { agentId: 'reader', action: 'x' },
+      { agentId: 'shell', action: 'x' },
+    ]
+    const ctx = { caller: bot, live: NOBODY, max: 1_000, withPositions: false }
+    expect(await submitBatch(world.ports, ctx, { tasks })).toMatchObject([
+      { state: 'queued' },
+      { taskId: '', state: 'rejected', error: expect.stringContaining('command executor') as string },
+    ])
+    await refused(() => submitBatch(world.ports, ctx, { tasks: tasks.slice(1) }), rail('executor'))
+  })
+
   it('is no executor of its own, no command and no conversation of others', async () => {
     await refused(() => make({ ...HOURLY, executor: { kind: 'http', url: 'https://x.test/' } }), rail('executor'))
     await refused(() => make({ ...HOURLY, agent_id: 'shell' }), rail('executor'))

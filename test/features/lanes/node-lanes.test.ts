@@ -253,6 +253,58 @@ describe('an org that is kept from catching up while another org catches up', ()
   })
 })
 
+describe('a catch-up run that a transaction has claimed and not started', () => {
+  const claiming = (onFree: () => void): NodeLanes => {
+    const lanes = createNodeLanes(new Map([[MAIN, 4]]), onFree)
+    const offered = lanes.offer({ orgId: B, nodeId: 'n', isReady: () => true, catchupLimit: 1 })
+    offered.catchup.inFlight += 1
+    return lanes
+  }
+  const offerToOther = (lanes: NodeLanes): number =>
+    lanes.offer({ orgId: A, nodeId: 'n', isReady: () => false, catchupLimit: 1, awaitsCatchup: () => true }).catchup
+      .inFlight
+
+  it.each([
+    ['before', []],
+    ['after', [B]],
+  ])('takes its place from others %s the transaction is decided', (_, decided) => {
+    const lanes = claiming(() => undefined)
+    for (const id of decided) lanes.settleOffer(id)
+    expect(lanes.catchups()).toBe(1)
+    expect(offerToOther(lanes)).toBe(1)
+  })
+
+  it('counts once when it has started', () => {
+    let woken = 0
+    const lanes = claiming(() => (woken += 1))
+    lanes.settleOffer(B)
+    offerToOther(lanes)
+    lanes.settleOffer(A)
+    lanes.withdrawOffer(A)
+    const release = lanes.hold({ orgId: B, lane: MAIN, catchup: true })
+    lanes.withdrawOffer(B)
+    expect(lanes.catchups()).toBe(1)
+    expect(woken).toBe(0)
+    release()
+    expect(lanes.catchups()).toBe(0)
+    expect(woken).toBe(1)
+  })
+
+  it('leaves its place, and whoever waits for one is woken, when the transaction fails', () => {
+    let woken = 0
+    const lanes = claiming(() => (woken += 1))
+    lanes.settleOffer(B)
+    offerToOther(lanes)
+    lanes.settleOffer(A)
+    lanes.withdrawOffer(A)
+    expect(woken).toBe(0)
+    lanes.withdrawOffer(B)
+    expect(lanes.catchups()).toBe(0)
+    expect(woken).toBe(1)
+    expect([...lanes.waiting()]).toContain(A)
+  })
+})
+
 describe('an org that has taken the last catch-up place itself', () => {
   it('is not woken before that run has ended', () => {
     let woken = 0

@@ -23,6 +23,7 @@ smtp:      { host: null, port: 587, secure: false, user: null, password: null, f
 executors: { command: { enabled: false, programs: [], directories: [] } }
 heartbeat: { checklist_dir: null }
 metrics:   { unprefixed_names: true }
+tracing:   { otlp_endpoint: null, otlp_headers: {}, sample_ratio: 1 }
 log:       { level: info }
 `
 
@@ -102,6 +103,9 @@ export const OTHERS: Readonly<
   'executors.command.directories': { file: ['/srv', '/opt'], text: '/srv,/opt' },
   'heartbeat.checklist_dir': { file: '/srv/lists', text: '/srv/lists' },
   'metrics.unprefixed_names': { file: false, text: 'false' },
+  'tracing.otlp_endpoint': { file: 'http://collector:4318', text: 'http://collector:4318' },
+  'tracing.otlp_headers': { file: { authorization: 'Bearer t' }, text: 'authorization=Bearer t' },
+  'tracing.sample_ratio': { file: 0.25, text: '0.25' },
   'log.level': { file: 'debug', text: 'debug' },
 }
 

@@ -3,7 +3,8 @@ import type { OperationSpec } from '../../../src/api/operation.ts'
 import { readersOf, readShape } from '../../../src/api/read-input.ts'
 import { Refusal } from '../../../src/api/refusals.ts'
 import { ruleFlawsOf } from '../../../src/api/schema-flaws.ts'
-import { MAX_IN_BATCH, taskInput } from '../../../src/features/tasks/schema.ts'
+import { sessionMessageInput } from '../../../src/features/sessions/schema.ts'
+import { MAX_IN_BATCH, MAX_IN_CALL, taskInput } from '../../../src/features/tasks/schema.ts'
 import { bodiesFor, type DrawnBody } from './bodies.ts'
 import { respelled, type DescribedBody } from './document.ts'
 
@@ -19,13 +20,26 @@ function isOfRule(issue: Issue): boolean {
   return found !== null && !found.isShape
 }
 
-/** Tasks of a batch are read one by one, and what is wrong with one is told in its place. */
+type ReadItem = (item: object) => boolean
+
+/** Operations whose items are read one by one; what is wrong with one is told in its place. */
+const ITEMS: Readonly<Record<string, { readonly list: string; readonly max: number; readonly reads: ReadItem }>> = {
+  '/tasks/batch': {
+    ...{ list: 'tasks', max: MAX_IN_BATCH },
+    reads: (task) => readShape(taskInput, { ...task, agentId: 'a' }).ok,
+  },
+  '/tasks/many': { list: 'tasks', max: MAX_IN_CALL, reads: (task) => readShape(taskInput, task).ok },
+  '/api/v1/messages': {
+    ...{ list: 'messages', max: 1_000 },
+    reads: (message) => readShape(sessionMessageInput, message).ok,
+  },
+}
+
 function itemsVerdict({ path }: OperationSpec, body: unknown): Verdict {
-  if (path !== '/tasks/batch') return 'accepted'
-  const { tasks } = body as { readonly tasks: readonly object[] }
-  const isRead =
-    tasks.length <= MAX_IN_BATCH && tasks.every((task) => readShape(taskInput, { ...task, agentId: 'a' }).ok)
-  return isRead ? 'accepted' : 'refused by a rule'
+  const known = ITEMS[path]
+  if (known === undefined) return 'accepted'
+  const items = (body as Readonly<Record<string, readonly object[]>>)[known.list] ?? []
+  return items.length <= known.max && items.every(known.reads) ? 'accepted' : 'refused by a rule'
 }
 
 /** Reads a body as the server does. */

@@ -27,6 +27,12 @@ const READ_LATER: Readonly<Record<string, RegExp>> = {
   'budgets.update': /^\/(?:amount|default_reserve) must be a whole number$/,
 }
 
+const TOLD_IN_PLACE: Readonly<Record<string, string>> = {
+  'tasks.batch': '"error"',
+  'tasks.submitMany': '"error"',
+  'sessions.sendMany': '"ok":false',
+}
+
 /** What no database can hold is refused with the JSON, before any reader. */
 const IS_UNSTORABLE = /^must not contain/
 
@@ -70,8 +76,9 @@ async function disagreementOn(
   const isSame = spec.facade === true || String(said) === String(flaws) || said.every((one) => IS_UNSTORABLE.test(one))
   if (flaws !== null && (statusCode !== 400 || !isSame))
     return `its reader says "${flaws.join('; ')}", the server ${statusCode} "${said.join('; ')}"`
-  // Tasks of a batch are decided one by one, and each outcome tells what is wrong.
-  const isToldInPlace = id === 'tasks.batch' && statusCode === 202 && response.body.includes('"error"')
+  // Tasks and messages of one call are decided one by one, and each outcome tells what is wrong.
+  const toldInPlace = TOLD_IN_PLACE[id]
+  const isToldInPlace = toldInPlace !== undefined && statusCode === 202 && response.body.includes(toldInPlace)
   if (!described.allows(body) && statusCode !== 400 && !isToldInPlace)
     return `the document refuses it, the server answers ${statusCode}`
   const late = flaws === null && described.allows(body) ? errors.filter(({ message }) => OF_SHAPE.test(message)) : []
