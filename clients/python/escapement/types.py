@@ -4339,8 +4339,9 @@ class TaskReceipt(TypedDict):
 
     taskId: str
     state: Literal["queued", "assigned", "running", "done", "failed", "cancelled", "rejected"]
-    position: int
-    """Position among the queued tasks of the agent; 0 if it has started."""
+    position: int | None
+    """Position among the queued tasks of the agent; 0: it has started; null: too many are
+    before it."""
     createdAt: str
 
 
@@ -4406,8 +4407,9 @@ class TaskSubmitted(TypedDict):
 
     taskId: str
     state: Literal["queued", "assigned", "running", "done", "failed", "cancelled", "rejected"]
-    position: int
-    """Position among the queued tasks of the agent; 0 if it has started."""
+    position: int | None
+    """Position among the queued tasks of the agent; 0: it has started; null: too many are
+    before it."""
     createdAt: str
     task: NotRequired[Task]
     """The task, if it ended while the request waited."""

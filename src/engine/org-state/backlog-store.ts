@@ -1,6 +1,6 @@
 import type { AgentId, LaneName, OrgId, RunId, SessionKey } from '../../domain/ids.ts'
 import { instant, type Instant } from '../../domain/instant.ts'
-import type { QueueKind } from '../../domain/queue/queued-run.ts'
+import type { LineKey, PickingKey, QueueKind } from '../../domain/queue/queued-run.ts'
 import { queueKindOf } from '../../domain/queue/ready-lines.ts'
 import type { Reserve } from '../../domain/queue/gates.ts'
 import type { RunRow } from '../../features/runs/store.ts'
@@ -13,28 +13,13 @@ import { fixedColumns, IS_SMALL, toRunRow } from './pending-store.ts'
  * with a transaction runs under the org's lock, so taken rows are deleted at once.
  */
 
-/** What picks the first of a line: priority, age, id. */
-export interface QueueKey {
-  readonly priority: number
-  readonly createdAt: Instant
-  readonly id: RunId
-}
-
-/** Runs that compete as equals: of one agent, lane, executor and kind. */
-export interface LineKey {
-  readonly agentId: AgentId
-  readonly lane: LaneName
-  readonly executorKey: string
-  readonly kind: QueueKind
-}
-
 /** The part of a line that is in the backlog. */
 export interface BacklogLine extends LineKey {
   readonly count: number
   /** Those that are not behind another run of their session. */
   readonly waiting: number
   /** No waiting run sorts before it; null exactly if none is waiting. */
-  readonly bound: QueueKey | null
+  readonly bound: PickingKey | null
 }
 
 /** A run in the backlog. */
@@ -180,7 +165,7 @@ const QUEUED = {
 /** A line, and how many of its first waiting runs are wanted. */
 export type LinePart = LineKey & Pick<BacklogLine, 'bound'> & { readonly max: number }
 
-const FIRST_KEY: QueueKey = { priority: -2_147_483_648, createdAt: instant(-Infinity), id: '' as RunId }
+const FIRST_KEY: PickingKey = { priority: -2_147_483_648, createdAt: instant(-Infinity), id: '' as RunId }
 const PARTS = writes<LinePart>([
   ['from_priority', 'int', ({ bound }) => (bound ?? FIRST_KEY).priority],
   ['from_created_at', 'instant', ({ bound }) => toTimestamp((bound ?? FIRST_KEY).createdAt)],

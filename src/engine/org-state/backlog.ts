@@ -17,7 +17,7 @@ import {
   reindexRun,
   removeRun,
   showBehind,
-  type Window,
+  type MemoryWindow,
 } from './memory.ts'
 import { type Backlog, behindIn, type LineInBacklog, type OrgState, rulesOf } from './org-state.ts'
 
@@ -27,7 +27,7 @@ import { type Backlog, behindIn, type LineInBacklog, type OrgState, rulesOf } fr
  */
 
 /** How much of an org is in memory by default. */
-export const DEFAULT_WINDOW: Window = { line: 256, session: 64, org: 50_000 }
+export const DEFAULT_WINDOW: MemoryWindow = { line: 256, session: 64, org: 50_000 }
 
 /** Every line may have this many in memory, however many lines there are. */
 const MIN_LINE_WINDOW = 4
@@ -101,7 +101,7 @@ export function noteDeadline(backlog: Backlog, at: Instant | null): void {
 }
 
 /** How many queued runs of a line are in memory at most before further ones go to the backlog. */
-function lineWindow({ readyQueue, state }: LoadedOrg, { line, org }: Window): number {
+function lineWindow({ readyQueue, state }: LoadedOrg, { line, org }: MemoryWindow): number {
   const share = Math.floor(org / Math.max(1, readyQueue.agents() + state.backlog.lines.size))
   return Math.min(line, Math.max(MIN_LINE_WINDOW, share))
 }
@@ -118,7 +118,7 @@ const mayLeave = (run: RunRow): boolean =>
   !run.interrupts
 
 /** Moves new runs that are beyond the window into the backlog, at the end of a transaction. */
-export function moveToBacklog(org: LoadedOrg, window: Window): void {
+export function moveToBacklog(org: LoadedOrg, window: MemoryWindow): void {
   const { state, readyQueue } = org
   const { created } = state.changes
   if (created.size === 0) return
@@ -168,7 +168,7 @@ function roomFor({ readyQueue }: LoadedOrg, newcomers: readonly RunRow[]): Room 
 /** Where a newcomer waits: in memory, or in the backlog, competing there or behind others of its session. */
 function tierOf(
   { state, readyQueue }: LoadedOrg,
-  { run, room, window }: { readonly run: RunRow; readonly room: Room; readonly window: Window },
+  { run, room, window }: { readonly run: RunRow; readonly room: Room; readonly window: MemoryWindow },
 ): 'memory' | 'competing' | 'behind' {
   const hasRoom = room.inLine(run) < MAX_WINDOWS * window.line
   const session = run.sessionKey === null ? undefined : state.sessions.get(run.sessionKey)
@@ -186,7 +186,8 @@ function tierOf(
 }
 
 /** Then runs behind others of their session leave the rest of the memory to those that compete. */
-const isHalfFull = (readyQueue: LoadedOrg['readyQueue'], { org }: Window): boolean => readyQueue.queued() > org / 2
+const isHalfFull = (readyQueue: LoadedOrg['readyQueue'], { org }: MemoryWindow): boolean =>
+  readyQueue.queued() > org / 2
 
 const isBeingCleared = ({ clearings }: OrgState, { key }: SessionRow): boolean =>
   clearings.size > 0 && clearings.has(clearingName({ subject: 'session', key }))
@@ -254,7 +255,7 @@ function enterRows(org: LoadedOrg, rows: readonly BacklogRun[]): void {
 }
 
 /** Loads what must be in memory before the next run can be picked. */
-export function* loadShortage(org: LoadedOrg, window: Window, { lines, sessions }: Shortage): Loads<void> {
+export function* loadShortage(org: LoadedOrg, window: MemoryWindow, { lines, sessions }: Shortage): Loads<void> {
   if (lines.length > 0) yield* loadLines(org, lines, lineWindow(org, window))
   if (sessions.length === 0) return
   const each = isHalfFull(org.readyQueue, window) ? 1 : Math.ceil(MAX_SESSION_RUNS / sessions.length)
@@ -281,7 +282,7 @@ function* loadLines(org: LoadedOrg, keys: readonly LineKey[], max: number): Load
 function* loadSessionRuns(
   org: LoadedOrg,
   keys: readonly SessionKey[],
-  { each, window }: { readonly each: number; readonly window?: Window },
+  { each, window }: { readonly each: number; readonly window?: MemoryWindow },
 ): Loads<void> {
   const { state } = org
   const max = Math.min(window?.session ?? each, each)
@@ -303,7 +304,7 @@ function* loadSessionRuns(
 }
 
 /** Loads the next runs of sessions whose last one in memory has ended. */
-export function* loadShortSessions(org: LoadedOrg, window: Window): Loads<void> {
+export function* loadShortSessions(org: LoadedOrg, window: MemoryWindow): Loads<void> {
   for (let short = org.readyQueue.shortSessions(); short !== null; short = org.readyQueue.shortSessions())
     yield* loadShortage(org, window, short)
 }
