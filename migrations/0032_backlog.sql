@@ -1,3 +1,23 @@
+-- The tables that nodes are using come first, in the order in which their transactions read them: otherwise each would wait
+-- for the other.
+
+-- Whether the node reads the backlog. While another one is alive, nothing is put there.
+alter table node add column backlog boolean not null default false;
+
+-- A node of the release before that was declared lost would join again under another name and know `pending` alone.
+create function refuse_node_without_backlog() returns trigger language plpgsql as $$
+begin
+  raise exception 'this node is of an earlier release than the database: restart it with the present one';
+end $$;
+
+create trigger node_reads_backlog before insert on node
+  for each row when (not new.backlog) execute function refuse_node_without_backlog();
+
+-- How many runs of the session are in the backlog, and a position that none of them precedes.
+alter table session
+  add column behind integer not null default 0 check (behind >= 0),
+  add column behind_from bigint not null default 0;
+
 -- Runs that wait far from their turn. A pending run has a row either in `pending`, which every node holds in memory, or
 -- here, where transactions of the org read it when its turn comes. Only queued runs that never started and that no
 -- schedule created are here; `run.state` is null, and there is no row in `pending`. ADR 0049 explains the indexes.
@@ -47,20 +67,3 @@ create table backlog_line (
   constraint backlog_line_has_key check ((waiting = 0) = (from_priority is null)
     and (waiting = 0) = (from_created_at is null) and (waiting = 0) = (from_id is null))
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
-
--- How many runs of the session are in the backlog, and a position that none of them precedes.
-alter table session
-  add column behind integer not null default 0 check (behind >= 0),
-  add column behind_from bigint not null default 0;
-
--- Whether the node reads the backlog. While another one is alive, nothing is put there.
-alter table node add column backlog boolean not null default false;
-
--- A node of the release before that was declared lost would join again under another name and know `pending` alone.
-create function refuse_node_without_backlog() returns trigger language plpgsql as $$
-begin
-  raise exception 'this node is of an earlier release than the database: restart it with the present one';
-end $$;
-
-create trigger node_reads_backlog before insert on node
-  for each row when (not new.backlog) execute function refuse_node_without_backlog();

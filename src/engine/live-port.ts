@@ -8,13 +8,14 @@ import {
   type BacklogFacts,
   countBacklogBefore,
   countPendingBefore,
+  countPendingOfOrg,
   loadFromBacklog,
   loadQueuedKeys,
+  type PendingCount,
   type QueuedKey,
   UNCOUNTED,
-} from '../features/runs/position-store.ts'
+} from '../features/stats/store.ts'
 import type { RunRecord } from '../features/runs/record-store.ts'
-import { countPendingOfOrg, type PendingCount } from '../features/stats/store.ts'
 import type { Connection } from '../platform/db/database.ts'
 
 /** Queued runs of an agent that go before another of its runs. */

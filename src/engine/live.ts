@@ -33,7 +33,7 @@ export function createLiveRuns(parts: NodeParts): LiveRuns {
       const lane = org?.readyQueue.laneOf(id)
       if (org === null || run === undefined || lane === undefined || lane === null) return null
       if (isHeld(run)) return explainHeld(parts, run)
-      if (isWorkerKey(run.executorKey)) return explainWorkers(parts, org, run)
+      if (isWorkerKey(run.executorKey)) return explainWorkers(parts, org, { run, place: null })
       const slots = run.scheduleId === null ? undefined : org.state.schedules.get(run.scheduleId)?.rules.maxConcurrency
       return org.readyQueue.explain(id, {
         ...factsOfNode(parts, run),
@@ -44,7 +44,7 @@ export function createLiveRuns(parts: NodeParts): LiveRuns {
     explainOutside: (orgId, run, place) => {
       const org = loadedOrg(orgId)
       if (org === null) return null
-      if (isWorkerKey(run.executorKey)) return explainWorkers(parts, org, { ...run, scheduleId: null }, place)
+      if (isWorkerKey(run.executorKey)) return explainWorkers(parts, org, { run: { ...run, scheduleId: null }, place })
       return org.readyQueue.explainOutside(run, {
         ...{ ...factsOfNode(parts, run), ...place },
         laneAt: (lane) => laneAt(parts, orgId, lane),
@@ -89,14 +89,19 @@ function explainHeld(parts: NodeParts, run: Assignment['run']): Wait {
   return { ...because('catchup_limit', 'schedules.catchup_max_active', { active, limit }), gate: 'not_before' }
 }
 
+/** A run, and its place in the backlog; null: it is in memory. */
+interface WaitingRun {
+  readonly run: QueuedRun & Pick<Assignment['run'], 'scheduleId'>
+  readonly place: BacklogPlace | null
+}
+
 /**
  * The same for a run of a worker: it has no lane, and the declared capacity of the workers is all the room there is.
  */
 function explainWorkers(
   parts: NodeParts,
   { state, readyQueue, byNode }: LoadedOrg,
-  run: QueuedRun & Pick<Assignment['run'], 'scheduleId'>,
-  place: BacklogPlace | null = null,
+  { run, place }: WaitingRun,
 ): Wait | null {
   const serving = parts.workers.serving(run.orgId, run.agentId)
   const slots = run.scheduleId === null ? undefined : state.schedules.get(run.scheduleId)?.rules.maxConcurrency

@@ -23,7 +23,7 @@ import {
 } from './one-org.ts'
 import { updateRunCounts } from '../stats/service.ts'
 import { sealSigningSecrets } from '../targets/signing-secret.ts'
-import { updateTaskCounts } from '../tasks/stats.ts'
+import { updateTaskCounts } from '../tasks/view.ts'
 
 export interface Retention {
   /** Deletes all old rows in small statements without locking an org, so that runs never wait for it. */

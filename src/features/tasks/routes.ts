@@ -19,8 +19,7 @@ import {
   type TaskView,
 } from './schema.ts'
 import { cancelTask, submitBatch, submitTask, submitTaskAndWait } from './service.ts'
-import { readTaskStats } from './stats.ts'
-import { findTasks, getTask } from './view.ts'
+import { findTasks, getTask, readTaskStats } from './view.ts'
 import { answer, type Call, operation, readAfterEnd } from '../../operations/handler.ts'
 
 const taskParams = z.strictObject({ id })

@@ -4,14 +4,15 @@ import { later } from '../../../src/domain/instant.ts'
 import { RUN_STATES, type RunState } from '../../../src/domain/run/run-machine.ts'
 import { loadDeletedOrgs, markOrgDeleted } from '../../../src/features/access/orgs-store.ts'
 import {
+  countAllPending,
   countBacklogBefore,
   countPendingBefore,
+  countPendingOfOrg,
   loadFromBacklog,
   loadQueuedKeys,
-} from '../../../src/features/runs/position-store.ts'
+} from '../../../src/features/stats/store.ts'
 import { listRuns, loadRun, type RunQuery } from '../../../src/features/runs/read-store.ts'
 import { countSessionWork, insertSessions } from '../../../src/features/sessions/store.ts'
-import { countAllPending, countPendingOfOrg } from '../../../src/features/stats/store.ts'
 import { loadTask, loadTaskCounts } from '../../../src/features/tasks/store.ts'
 import type { Connection, Database } from '../../../src/platform/db/database.ts'
 import { NOW } from '../../support/builders.ts'
