@@ -71,6 +71,7 @@ export function setBacklogLines(
   agents: ReadonlySet<AgentId> | null,
 ): void {
   const { backlog } = state
+  const { wakesAt } = backlog
   for (const [name, line] of backlog.lines)
     if (agents === null || agents.has(line.agentId)) {
       countIn(backlog, line, -line.count)
@@ -83,11 +84,13 @@ export function setBacklogLines(
     countIn(backlog, line, count)
     readyQueue.setBacklog(line, bound)
   }
+  if (backlog.count > 0) backlog.wakesAt = wakesAt
 }
 
 function countIn(backlog: Backlog, line: LineInBacklog, by: number): void {
   line.count += by
   backlog.count += by
+  if (backlog.count === 0) backlog.wakesAt = null
   if (line.kind !== 'task') return
   backlog.tasks += by
   const tasks = (backlog.tasksOf.get(line.agentId) ?? 0) + by
@@ -97,7 +100,8 @@ function countIn(backlog: Backlog, line: LineInBacklog, by: number): void {
 
 /** A run in the backlog may have this deadline. */
 export function noteDeadline(backlog: Backlog, at: Instant | null): void {
-  if (at !== null && (backlog.wakesAt === null || at < backlog.wakesAt)) backlog.wakesAt = at
+  if (at === null || backlog.count === 0) return
+  if (backlog.wakesAt === null || at < backlog.wakesAt) backlog.wakesAt = at
 }
 
 /** How many queued runs of a line are in memory at most before further ones go to the backlog. */
@@ -265,6 +269,7 @@ export function* loadShortage(org: LoadedOrg, window: MemoryWindow, { lines, ses
 function* loadLines(org: LoadedOrg, keys: readonly LineKey[], max: number): Loads<void> {
   const { state, readyQueue } = org
   const known = keys.flatMap((key) => state.backlog.lines.get(lineName(key)) ?? [])
+  if (known.length < keys.length) throw new StateTooOld(state.orgId)
   const rows = yield { kind: 'lines', lines: known.map((line) => ({ ...line, max })) }
   const last = new Map<string, RunRow>()
   for (const { run } of rows) last.set(lineName(lineOf(run)), run)
@@ -287,6 +292,7 @@ function* loadSessionRuns(
   const { state } = org
   const max = Math.min(window?.session ?? each, each)
   const sessions = keys.flatMap((key) => state.sessions.get(key) ?? [])
+  if (sessions.length < keys.length) throw new StateTooOld(state.orgId)
   const rows = yield {
     kind: 'sessions',
     sessions: sessions.map(({ key, behindFrom }) => ({ key, from: behindFrom, max })),
