@@ -20,7 +20,7 @@ import { sleep } from './engine/loops/loop.ts'
 import { createNodeParts } from './engine/node.ts'
 import { loadAndPublish } from './engine/loops/changes.ts'
 import type { NodeParts } from './engine/node-parts.ts'
-import type { Window } from './engine/org-state/memory.ts'
+import type { MemoryWindow } from './engine/org-state/memory.ts'
 import type { Log } from './engine/loops/health.ts'
 import type { Meter } from './engine/tracing-port.ts'
 import { unprivilegedAccount } from './executors/command/process.ts'
@@ -71,7 +71,7 @@ export interface AppOptions {
   /** Source of the keys that encrypt secrets. If omitted, a file beside an embedded database. */
   readonly secretKeys?: Partial<KeySource> | undefined
   /** How much of an org's queue is in memory; if omitted, the default. */
-  readonly window?: Window | undefined
+  readonly window?: MemoryWindow | undefined
   /** The directory that checklists may be read from. Null or omitted: none. */
   readonly checklistDir?: (() => string | null) | undefined
 }

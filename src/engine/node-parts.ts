@@ -9,7 +9,7 @@ import type { NodeLanes } from '../features/lanes/node-lanes.ts'
 import type { EngineSettings } from '../features/config/settings.ts'
 import type { Commands } from './commands-port.ts'
 import { notifyNodes } from './transaction/reads.ts'
-import type { NodeCapabilities, Window } from './org-state/memory.ts'
+import type { NodeCapabilities, MemoryWindow } from './org-state/memory.ts'
 import type { TransactionContext, TransactionResult } from './transaction/transaction.ts'
 import type { TransactionLimits } from './transaction/limits.ts'
 import type { Executions, ExecutionsContext } from './executions.ts'
@@ -64,7 +64,7 @@ export interface NodeContext {
   /** How much one transaction may do. Left out: the limits of a running node. */
   readonly transactionLimits?: TransactionLimits
   /** How much of an org is in memory. Left out: the default. */
-  readonly window?: Window
+  readonly window?: MemoryWindow
 }
 
 /** How far the node's queries over all orgs have come. */

@@ -8,7 +8,7 @@ import { limitOrgs } from '../../src/engine/org-limits.ts'
 import { createDatabaseClock } from '../../src/engine/clock.ts'
 import { newId, type IdKind } from '../../src/engine/ids.ts'
 import { loadLaneRules } from '../../src/features/lanes/service.ts'
-import type { Window } from '../../src/engine/org-state/memory.ts'
+import type { MemoryWindow } from '../../src/engine/org-state/memory.ts'
 import type { LiveRuns } from '../../src/engine/live-port.ts'
 import { joinDeployment } from '../../src/features/nodes/membership.ts'
 import type { Ports } from '../../src/engine/ports.ts'
@@ -188,7 +188,7 @@ function partsOf(world: World, { wishes, database, random, node }: Making): Node
 const WINDOWS = [1, 2, 3, 8]
 
 /** Small enough that much of what waits is not in memory. */
-const windowOf = (seed: number): Window => ({
+const windowOf = (seed: number): MemoryWindow => ({
   line: WINDOWS[seed % 4] ?? 1,
   session: WINDOWS[(seed >> 2) % 4] ?? 1,
   org: 50_000,

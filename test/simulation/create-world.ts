@@ -19,7 +19,7 @@ import {
   emptyLoadedOrg,
   setOrgLimit,
   type NodeCapabilities,
-  type Window,
+  type MemoryWindow,
 } from '../../src/engine/org-state/memory.ts'
 import type { ScheduleRow } from '../../src/features/schedules/store.ts'
 import type { Node, Observer, Org, Settings, World } from './world.ts'
@@ -54,7 +54,7 @@ export interface Plan {
   readonly start: Instant
   readonly catchupMaxActive: number
   readonly pace: number
-  readonly window: Window
+  readonly window: MemoryWindow
   readonly nodes: readonly { readonly name: string; readonly sizes: Map<LaneName, number> }[]
   readonly orgs: readonly PlannedOrg[]
 }

@@ -10,7 +10,7 @@ import {
 import { SESSION_MODES } from '../../src/domain/session/session.ts'
 import { UTC } from '../../src/domain/time/zone.ts'
 import { nextDueTime } from '../../src/engine/transaction/pass-time.ts'
-import { applyCapabilities, type Window } from '../../src/engine/org-state/memory.ts'
+import { applyCapabilities, type MemoryWindow } from '../../src/engine/org-state/memory.ts'
 import { changeSchedule, fireDue } from './commands.ts'
 import { createWorld, type Plan, type PlannedOrg, type PlannedSchedule } from './create-world.ts'
 import { deliverReports, nextOutside, recover } from './executions.ts'
@@ -110,7 +110,7 @@ function planWorld(random: Random): Plan {
 }
 
 /** Small enough that most of what waits is not in memory. */
-const planWindow = (random: Random): Window => ({
+const planWindow = (random: Random): MemoryWindow => ({
   line: random.one([1, 2, 3, 8]),
   session: random.one([1, 2, 3, 8]),
   org: 50_000,

@@ -5,7 +5,7 @@ import { isTerminal, type RunState } from '../../src/domain/run/run-machine.ts'
 import type { MessageContent } from '../../src/domain/session/debounce.ts'
 import type { NodeLanes } from '../../src/features/lanes/node-lanes.ts'
 import type { EngineSettings } from '../../src/features/config/settings.ts'
-import type { LoadedOrg, NodeCapabilities, Window } from '../../src/engine/org-state/memory.ts'
+import type { LoadedOrg, NodeCapabilities, MemoryWindow } from '../../src/engine/org-state/memory.ts'
 import type { BacklogRun } from '../../src/engine/org-state/backlog-store.ts'
 import type { RunRow } from '../../src/features/runs/store.ts'
 import type { ScheduleRow } from '../../src/features/schedules/store.ts'
@@ -34,7 +34,7 @@ export interface World {
 export interface Settings {
   readonly engine: EngineSettings
   /** How many runs of a line and of a session are in memory. */
-  readonly window: Window
+  readonly window: MemoryWindow
   /** Work takes up to so many times six seconds, and may take up to so many times eight. */
   readonly pace: number
 }

@@ -17,7 +17,7 @@ import {
   reindexRun,
   removeRun,
   showBehind,
-  type Window,
+  type MemoryWindow,
 } from './memory.ts'
 import { type Backlog, behindIn, type LineInBacklog, type OrgState, rulesOf } from './org-state.ts'
 
@@ -27,7 +27,7 @@ import { type Backlog, behindIn, type LineInBacklog, type OrgState, rulesOf } fr
  */
 
 /** How much of an org is in memory by default. */
-export const DEFAULT_WINDOW: Window = { line: 256, session: 64, org: 50_000 }
+export const DEFAULT_WINDOW: MemoryWindow = { line: 256, session: 64, org: 50_000 }
 
 /** Every line may have this many in memory, however many lines there are. */
 const MIN_LINE_WINDOW = 4
@@ -71,6 +71,7 @@ export function setBacklogLines(
   agents: ReadonlySet<AgentId> | null,
 ): void {
   const { backlog } = state
+  const { wakesAt } = backlog
   for (const [name, line] of backlog.lines)
     if (agents === null || agents.has(line.agentId)) {
       countIn(backlog, line, -line.count)
@@ -83,11 +84,13 @@ export function setBacklogLines(
     countIn(backlog, line, count)
     readyQueue.setBacklog(line, bound)
   }
+  if (backlog.count > 0) backlog.wakesAt = wakesAt
 }
 
 function countIn(backlog: Backlog, line: LineInBacklog, by: number): void {
   line.count += by
   backlog.count += by
+  if (backlog.count === 0) backlog.wakesAt = null
   if (line.kind !== 'task') return
   backlog.tasks += by
   const tasks = (backlog.tasksOf.get(line.agentId) ?? 0) + by
@@ -97,11 +100,12 @@ function countIn(backlog: Backlog, line: LineInBacklog, by: number): void {
 
 /** A run in the backlog may have this deadline. */
 export function noteDeadline(backlog: Backlog, at: Instant | null): void {
-  if (at !== null && (backlog.wakesAt === null || at < backlog.wakesAt)) backlog.wakesAt = at
+  if (at === null || backlog.count === 0) return
+  if (backlog.wakesAt === null || at < backlog.wakesAt) backlog.wakesAt = at
 }
 
 /** How many queued runs of a line are in memory at most before further ones go to the backlog. */
-function lineWindow({ readyQueue, state }: LoadedOrg, { line, org }: Window): number {
+function lineWindow({ readyQueue, state }: LoadedOrg, { line, org }: MemoryWindow): number {
   const share = Math.floor(org / Math.max(1, readyQueue.agents() + state.backlog.lines.size))
   return Math.min(line, Math.max(MIN_LINE_WINDOW, share))
 }
@@ -118,7 +122,7 @@ const mayLeave = (run: RunRow): boolean =>
   !run.interrupts
 
 /** Moves new runs that are beyond the window into the backlog, at the end of a transaction. */
-export function moveToBacklog(org: LoadedOrg, window: Window): void {
+export function moveToBacklog(org: LoadedOrg, window: MemoryWindow): void {
   const { state, readyQueue } = org
   const { created } = state.changes
   if (created.size === 0) return
@@ -168,7 +172,7 @@ function roomFor({ readyQueue }: LoadedOrg, newcomers: readonly RunRow[]): Room 
 /** Where a newcomer waits: in memory, or in the backlog, competing there or behind others of its session. */
 function tierOf(
   { state, readyQueue }: LoadedOrg,
-  { run, room, window }: { readonly run: RunRow; readonly room: Room; readonly window: Window },
+  { run, room, window }: { readonly run: RunRow; readonly room: Room; readonly window: MemoryWindow },
 ): 'memory' | 'competing' | 'behind' {
   const hasRoom = room.inLine(run) < MAX_WINDOWS * window.line
   const session = run.sessionKey === null ? undefined : state.sessions.get(run.sessionKey)
@@ -186,7 +190,8 @@ function tierOf(
 }
 
 /** Then runs behind others of their session leave the rest of the memory to those that compete. */
-const isHalfFull = (readyQueue: LoadedOrg['readyQueue'], { org }: Window): boolean => readyQueue.queued() > org / 2
+const isHalfFull = (readyQueue: LoadedOrg['readyQueue'], { org }: MemoryWindow): boolean =>
+  readyQueue.queued() > org / 2
 
 const isBeingCleared = ({ clearings }: OrgState, { key }: SessionRow): boolean =>
   clearings.size > 0 && clearings.has(clearingName({ subject: 'session', key }))
@@ -254,7 +259,7 @@ function enterRows(org: LoadedOrg, rows: readonly BacklogRun[]): void {
 }
 
 /** Loads what must be in memory before the next run can be picked. */
-export function* loadShortage(org: LoadedOrg, window: Window, { lines, sessions }: Shortage): Loads<void> {
+export function* loadShortage(org: LoadedOrg, window: MemoryWindow, { lines, sessions }: Shortage): Loads<void> {
   if (lines.length > 0) yield* loadLines(org, lines, lineWindow(org, window))
   if (sessions.length === 0) return
   const each = isHalfFull(org.readyQueue, window) ? 1 : Math.ceil(MAX_SESSION_RUNS / sessions.length)
@@ -264,6 +269,7 @@ export function* loadShortage(org: LoadedOrg, window: Window, { lines, sessions 
 function* loadLines(org: LoadedOrg, keys: readonly LineKey[], max: number): Loads<void> {
   const { state, readyQueue } = org
   const known = keys.flatMap((key) => state.backlog.lines.get(lineName(key)) ?? [])
+  if (known.length < keys.length) throw new StateTooOld(state.orgId)
   const rows = yield { kind: 'lines', lines: known.map((line) => ({ ...line, max })) }
   const last = new Map<string, RunRow>()
   for (const { run } of rows) last.set(lineName(lineOf(run)), run)
@@ -281,11 +287,12 @@ function* loadLines(org: LoadedOrg, keys: readonly LineKey[], max: number): Load
 function* loadSessionRuns(
   org: LoadedOrg,
   keys: readonly SessionKey[],
-  { each, window }: { readonly each: number; readonly window?: Window },
+  { each, window }: { readonly each: number; readonly window?: MemoryWindow },
 ): Loads<void> {
   const { state } = org
   const max = Math.min(window?.session ?? each, each)
   const sessions = keys.flatMap((key) => state.sessions.get(key) ?? [])
+  if (sessions.length < keys.length) throw new StateTooOld(state.orgId)
   const rows = yield {
     kind: 'sessions',
     sessions: sessions.map(({ key, behindFrom }) => ({ key, from: behindFrom, max })),
@@ -303,7 +310,7 @@ function* loadSessionRuns(
 }
 
 /** Loads the next runs of sessions whose last one in memory has ended. */
-export function* loadShortSessions(org: LoadedOrg, window: Window): Loads<void> {
+export function* loadShortSessions(org: LoadedOrg, window: MemoryWindow): Loads<void> {
   for (let short = org.readyQueue.shortSessions(); short !== null; short = org.readyQueue.shortSessions())
     yield* loadShortage(org, window, short)
 }

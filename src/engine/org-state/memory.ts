@@ -106,7 +106,7 @@ function createHeldRuns(state: OrgState): HeldRuns {
 }
 
 /** How much of an org is in memory. */
-export interface Window {
+export interface MemoryWindow {
   /** Queued runs of an agent in a lane. */
   readonly line: number
   /** Queued runs of a session. */
@@ -131,7 +131,7 @@ export interface NodeCapabilities {
   /** Estimates how full sessions are, while a connected client provides it; null: never provided. */
   readonly estimate: (() => ((key: SessionKey) => ContextUse | null) | null) | null
   /** How much of an org is in memory. Null, or left out: new runs are not put into the backlog. */
-  readonly window?: () => Window | null
+  readonly window?: () => MemoryWindow | null
   /** Catch-up runs that the node executes or has claimed, counted against `catchup_max_active`. Left out: none. */
   readonly catchups?: () => number
 }

@@ -11,7 +11,7 @@ import { type RunProbe, probeOf } from '../commands/probes.ts'
 import { agentInState, applyEvent } from '../commands/runs.ts'
 import type { WorkerOffer } from '../commands/assign.ts'
 import { DEFAULT_WINDOW, loadAtOnce, loadShortage, type Loads } from '../org-state/backlog.ts'
-import { type LoadedOrg, reindexRun, type Window } from '../org-state/memory.ts'
+import { type LoadedOrg, reindexRun, type MemoryWindow } from '../org-state/memory.ts'
 import { firstToStart } from './startable.ts'
 import { type Allowance, WITHOUT_LIMIT } from './limits.ts'
 
@@ -53,7 +53,7 @@ export const claimRuns = (org: LoadedOrg, offer: SlotOffer, allowance = WITHOUT_
 /** How much may start, and how much of the backlog is loaded at a time. */
 export interface StartOptions {
   readonly allowance: Allowance
-  readonly window: Window
+  readonly window: MemoryWindow
 }
 
 /** Starts as many runs as the node has slots for, in the order of picking; lanes take turns. */

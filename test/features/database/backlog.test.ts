@@ -72,6 +72,10 @@ async function expectSameBacklog({ memory, facts }: TestNode): Promise<void> {
   const { lines: loaded, ...loadedCounts } = fresh.state.backlog
   expect([...lines.values()]).toEqual([...loaded.values()])
   expect({ ...counts, wakesAt: null }).toEqual({ ...loadedCounts, wakesAt: null })
+  if (fresh.state.backlog.wakesAt !== null) {
+    expect(counts.wakesAt).not.toBeNull()
+    expect(counts.wakesAt).toBeLessThanOrEqual(fresh.state.backlog.wakesAt)
+  }
   expect(idsIn(memory)).toEqual(idsIn(fresh))
 }
 
@@ -125,6 +129,29 @@ describe('a queue that is longer than what nodes keep in memory', () => {
     expect(turns).toBeGreaterThanOrEqual(6)
     expect(await count(`run where state = 'expired'`)).toBe(40)
     expect(await count('backlog')).toBe(0)
+  })
+
+  it('has deadlines that every node knows of', async () => {
+    const [one, two] = [await openNode(world, { window: WINDOW }), await openNode(world, { window: WINDOW })]
+    await turn(one, handIn(names(30), { deadline: later(world.now, 1_000) }))
+    await two.turn()
+    await expectSameBacklog(two)
+    await turn(one, handIn(names(5)))
+    await two.turn()
+    await expectSameBacklog(two)
+    for (let node = one; (await count('run where state is null')) !== 0; node = node === one ? two : one)
+      await node.turn(...one.reports(1), ...two.reports(1))
+    await one.turn()
+    await two.turn()
+    expect([nextDueTime(one.memory), nextDueTime(two.memory)]).toEqual([null, null])
+  })
+
+  it('waits for no deadline once nothing is there', async () => {
+    const node = await openNode(world, { window: WINDOW })
+    await turn(node, handIn(names(30), { deadline: later(world.now, 1_000) }))
+    while ((await count('run where state is null')) !== 0) await node.turn(...node.reports(1))
+    expect(node.started).toEqual(names(30))
+    expect(nextDueTime(node.memory)).toBeNull()
   })
 
   it('cancels a run that is not in memory, by its id', async () => {

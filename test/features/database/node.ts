@@ -2,7 +2,7 @@ import { attemptId, laneName, runId } from '../../../src/domain/ids.ts'
 import { DAY_MS, later } from '../../../src/domain/instant.ts'
 import type { Command } from '../../../src/engine/commands-port.ts'
 import type { Claim } from '../../../src/engine/transaction/claim.ts'
-import type { LoadedOrg, NodeCapabilities, Window } from '../../../src/engine/org-state/memory.ts'
+import type { LoadedOrg, NodeCapabilities, MemoryWindow } from '../../../src/engine/org-state/memory.ts'
 import { loadOrgState } from '../../../src/engine/org-state/load.ts'
 import { runTransaction } from '../../../src/engine/transaction/transaction.ts'
 import { reportCommand } from '../../../src/engine/commands/engine-commands.ts'
@@ -29,7 +29,7 @@ interface NodeWishes {
   readonly isOver?: () => boolean
   readonly lane?: string
   /** Left out: everything stays in memory. */
-  readonly window?: Window
+  readonly window?: MemoryWindow
 }
 
 /** Starts a node; its lease holds for days. */
