@@ -21,6 +21,7 @@ import { sleep } from './engine/loops/loop.ts'
 import { createNodeParts } from './engine/node.ts'
 import { loadAndPublish } from './engine/loops/changes.ts'
 import type { NodeParts } from './engine/node-parts.ts'
+import type { MemoryWindow } from './engine/org-state/memory.ts'
 import type { Log } from './engine/loops/health.ts'
 import type { Meter } from './engine/tracing-port.ts'
 import { unprivilegedAccount } from './executors/command/process.ts'
@@ -70,6 +71,8 @@ export interface AppOptions {
   readonly meter?: Meter | undefined
   /** Source of the keys that encrypt secrets. If omitted, a file beside an embedded database. */
   readonly secretKeys?: Partial<KeySource> | undefined
+  /** How much of an org's queue is in memory; if omitted, the default. */
+  readonly window?: MemoryWindow | undefined
   /** The directory that checklists may be read from. Null or omitted: none. */
   readonly checklistDir?: (() => string | null) | undefined
 }
@@ -244,6 +247,7 @@ function compose(opened: OpenedParts): App {
     sleep,
     random: Math.random,
     load: (orgId) => loadAndPublish(parts, reads, orgId),
+    ...(options.window === undefined ? {} : { window: options.window }),
     meter: options.meter,
     tracing,
     ...{ keyIds: vault.keyIds, expose: (orgId, request) => exposeSecrets({ database: reads, vault }, orgId, request) },

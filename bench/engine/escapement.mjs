@@ -1,6 +1,7 @@
 // The library of Escapement, used as in an application.
 import pg from 'pg'
 import { createEscapement } from '../../dist/index.js'
+import { PENDING_COUNT } from './seeding.mjs'
 import { AGENTS, MIXED_AGENTS } from './world.mjs'
 
 const HOLDER = 'holder'
@@ -112,7 +113,7 @@ export async function observe(url) {
   await client.connect()
   const ask = async (text) => (await client.query(text)).rows[0]
   return {
-    left: async () => (await ask('select count(*)::int as left from escapement.pending')).left,
+    left: async () => (await ask(`select ${PENDING_COUNT} as left`)).left,
     counts: () =>
       ask(`select count(*) filter (where state is null)::int as left,
                   count(*) filter (where state = 'success')::int as completed,

@@ -53,6 +53,38 @@ export const OWN_GOALS = {
     },
     { goal: `${counted(count)} queued: node RSS at its highest, MiB`, is: peakRssMiB, most: 300, digits: 0 },
   ],
+  backlog: ({ layouts }) =>
+    Object.entries(layouts).flatMap(([layout, byCount]) => {
+      const facts = Object.entries(byCount).map(([count, fact]) => ({ count: Number(count), ...fact }))
+      const [least, most] = [facts[0], facts.at(-1)]
+      const of = `${counted(most.count)} queued, ${layout}`
+      return [
+        { goal: `${of}: node RSS at its highest, MiB`, is: most.peakRssMiB, most: 300, digits: 0 },
+        { goal: `${of}: start → first run, ms`, is: most.startMs + most.beganMs, most: 500, digits: 0 },
+        {
+          goal: `${of}: buffers per claim, times those of ${counted(least.count)}`,
+          ...{ is: ratio(most.buffersPerRun, least.buffersPerRun), most: 1.5 },
+        },
+      ]
+    }),
+  crowded: ({ count, othersP99, reads, restartMs }) => [
+    {
+      goal: `${counted(count)} tasks in one org: other orgs' starts p99, ms late`,
+      is: othersP99,
+      below: 50,
+      digits: 1,
+    },
+    {
+      goal: `${counted(count)} tasks in one org: restart → first start, ms`,
+      is: restartMs ?? Infinity,
+      most: 500,
+      digits: 0,
+    },
+    ...Object.entries(reads).map(([read, { p99 }]) => ({
+      goal: `${counted(count)} tasks in one org: ${read} p99, ms`,
+      ...{ is: p99, below: 50, digits: 1 },
+    })),
+  ],
   retention: (fact) => [
     {
       goal: 'retention, catching up: rows removed, times rows submitted',

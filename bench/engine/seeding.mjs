@@ -64,18 +64,35 @@ async function multiply(client, { table, template, params = [], series, values, 
 
 const idOf = (prefix) => `'${prefix}_0' || lpad(i::text, 25, '0')`
 
-/** Multiplies the copied template into `count` queued runs of a layout. */
+/** How much of a queue submission leaves in memory: of a line, of a session, of an org. */
+const WINDOW = { line: 256, leastOfLine: 4, session: 64, org: 50_000 }
+
+/**
+ * Multiplies the copied template into `count` queued runs of a layout: like submission, the first of each line and session into
+ * `pending`, and the others into the backlog.
+ */
 export async function seedQueued(client, { layout, count, from = 0 }) {
   const { agent, session } = LAYOUTS[layout] ?? layout
   await client.query(`drop table if exists seed`)
   await client.query(
     `create temp table seed as
-     select i, ${idOf('run')} as run_id, agent, 'agent:' || agent || ':bench:dm:' || session as key
-       from (select i, ${agent} as agent, ${session} as session from generate_series(${from + 1}::int, ${from + count}::int) i) s`,
+     select i, run_id, agent, key, key is not null and (no_in_session > 1 or exists (
+              select from run r where r.session_key = key and r.state is null)) as behind,
+            no_in_session, false as in_memory
+       from (select *, case when key is not null then row_number() over (partition by key order by i) end as no_in_session
+         from (select i, (select left(id, 3) from public.template_run) || ${idOf('')} as run_id, agent,
+                      'agent:' || agent || ':bench:dm:' || session as key
+           from (select i, ${agent} as agent, ${session} as session
+             from generate_series(${from + 1}::int, ${from + count}::int) i) s) s) s`,
   )
+  await keepFirst(client)
   await client.query('analyze seed')
   await multiply(client, {
-    ...{ table: 'session', template: 'public.template_session t', series: '(select distinct s.key from seed s) s' },
+    ...{
+      table: 'session',
+      template: 'public.template_session t',
+      series: '(select distinct s.key from seed s where s.key is not null) s',
+    },
     ...{ values: { key: 's.key' }, ending: 'on conflict do nothing' },
   })
   await multiply(client, {
@@ -83,15 +100,66 @@ export async function seedQueued(client, { layout, count, from = 0 }) {
     values: {
       ...{ id: 's.run_id', job_run_id: 's.run_id', agent_id: 's.agent', session_key: 's.key' },
       executor_key: 'replace(t.executor_key, t.agent_id, s.agent)',
-      created_at: `t.created_at - interval '1 day' + s.i * interval '10 ms'`,
+      created_at: CREATED_AT,
     },
   })
   await multiply(client, {
-    ...{ table: 'pending', template: 'public.template_pending t', series: 'seed s' },
+    ...{ table: 'pending', template: 'public.template_pending t', series: '(select * from seed where in_memory) s' },
     values: { id: 's.run_id', seq: 's.i' },
   })
+  await seedBacklog(client)
   await client.query('drop table seed')
 }
+
+/** Ten million of them are older than the template. */
+const CREATED_AT = `t.created_at - interval '1 day' + s.i * interval '5 ms'`
+
+/** Marks the rows of `seed` that stay in memory: the first sessions of each line, and the first runs of these sessions. */
+async function keepFirst(client) {
+  const { line, leastOfLine, session, org } = WINDOW
+  await client.query(
+    `with size as (
+       select least(${line}, greatest(${leastOfLine}, ${org} / (2 * count(distinct agent)))) as line from seed),
+     head as (
+       select s.i, s.key, row_number() over (partition by s.agent order by s.i) as no from seed s
+        where not s.behind and not exists (select from backlog_line l where l.agent_id = s.agent)),
+     kept as (select i, key, count(*) over () as count from head, size where no <= size.line),
+     first as (
+       select i from kept
+       union
+       select s.i from kept k join seed s using (key)
+        where s.no_in_session <= greatest(1, least(${session}, ${org} / k.count)))
+     update seed s set in_memory = true from first f where f.i = s.i`,
+  )
+}
+
+/** Inserts the runs that are not in memory into the backlog, and the counts of its lines and sessions. */
+async function seedBacklog(client) {
+  const kind = `case when t.trigger = 'task' then 'task' else 'ordinary' end`
+  await client.query(
+    `insert into backlog (org_id, id, agent_id, lane, executor_key, kind, session_key, seq, priority, created_at, behind, wake_at)
+     select t.org_id, s.run_id, s.agent, t.lane, replace(t.executor_key, t.agent_id, s.agent), ${kind}, s.key, s.i, t.priority,
+            ${CREATED_AT}, s.behind, t.deadline
+       from public.template_run t, seed s where not s.in_memory order by s.i`,
+  )
+  await client.query('truncate backlog_line')
+  await client.query(
+    `insert into backlog_line
+     select org_id, agent_id, lane, executor_key, kind, count(*), count(*) filter (where not behind),
+            min(priority) filter (where not behind), min(created_at) filter (where not behind),
+            case when bool_or(not behind) then '' end
+       from backlog group by 1, 2, 3, 4, 5`,
+  )
+  await client.query(
+    `update session s set behind = b.count, behind_from = b.first
+       from (select org_id, session_key, count(*), min(seq) as first from backlog where session_key is not null group by 1, 2) b
+      where s.org_id = b.org_id and s.key = b.session_key`,
+  )
+}
+
+/** The number of pending runs, in SQL. */
+export const PENDING_COUNT = `((select count(*) from escapement.pending)
+  + coalesce((select sum(count) from escapement.backlog_line), 0))::int`
 
 /** The id of the i-th seeded org, in SQL and here. */
 const ORG_ID = `'org-' || i`

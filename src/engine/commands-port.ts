@@ -1,6 +1,7 @@
 import { orRefusal, Refusal } from '../api/refusals.ts'
-import type { AgentId, OrgId, ScheduleId, SessionKey } from '../domain/ids.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
+import { addAll } from '../domain/long-lists.ts'
 import type { OrgState } from './org-state/org-state.ts'
 import type { TransactionReads } from './transaction/reads.ts'
 import { rollBackToSavepoint, releaseSavepoint, setSavepoint } from '../platform/db/advisory-locks.ts'
@@ -14,6 +15,8 @@ export interface Command<Answer> {
     readonly sessions?: readonly SessionKey[]
     readonly schedules?: readonly ScheduleId[]
     readonly agents?: readonly AgentId[]
+    /** Pending runs; those that are not pending are left out. */
+    readonly runs?: readonly RunId[]
   }
   /**
    * Reads what `apply` needs beyond the org state; the result is passed to `apply`. It must not write, because it
@@ -59,10 +62,11 @@ export function eachOf<Answer>(
 ): Command<readonly Outcome<Answer>[]> {
   const load = (reads: TransactionReads, now: Instant): Promise<readonly unknown[]> =>
     Promise.all(commands.map((command) => loadOrRefusal(command, reads, now)))
+  // Not each once: every submission to a session may drop a run there.
   const keysOf = <Key>(keys: (needs: NonNullable<Command<Answer>['needs']>) => readonly Key[] | undefined): Key[] => {
-    const all = new Set<Key>()
-    for (const { needs } of commands) if (needs !== undefined) for (const key of keys(needs) ?? []) all.add(key)
-    return [...all]
+    const all: Key[] = []
+    for (const { needs } of commands) if (needs !== undefined) addAll(all, keys(needs) ?? [])
+    return all
   }
   return {
     orgId,
@@ -70,6 +74,7 @@ export function eachOf<Answer>(
       sessions: keysOf(({ sessions }) => sessions),
       schedules: keysOf(({ schedules }) => schedules),
       agents: keysOf(({ agents }) => agents),
+      runs: keysOf(({ runs }) => runs),
     },
     ...(commands.some((command) => command.load !== undefined) ? { load } : {}),
     apply: (state, prepared, between) => {

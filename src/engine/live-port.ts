@@ -1,18 +1,111 @@
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../domain/ids.ts'
+import type { BacklogPlace } from '../domain/queue/fairness.ts'
 import type { ProviderStatus, Wait } from '../domain/queue/gates.ts'
+import type { QueuedRun } from '../domain/queue/queued-run.ts'
 import type { RunState } from '../domain/run/run-machine.ts'
 import type { LaneView } from '../features/lanes/schema.ts'
-import { countPendingOfOrg, type PendingCount } from '../features/stats/store.ts'
+import {
+  type BacklogFacts,
+  countBacklogBefore,
+  countPendingBefore,
+  countPendingOfOrg,
+  loadFromBacklog,
+  loadQueuedKeys,
+  type PendingCount,
+  type QueuedKey,
+  UNCOUNTED,
+} from '../features/stats/store.ts'
+import type { RunRecord } from '../features/runs/record-store.ts'
 import type { Connection } from '../platform/db/database.ts'
+
+/** Queued runs of an agent that go before another of its runs. */
+export interface QueuedBefore {
+  readonly inMemory: number
+  /** Whether the agent has no runs in the backlog. */
+  readonly isAll: boolean
+}
 
 /** What this node knows about pending runs without a query. */
 export interface LiveRuns {
   /** Undefined: not pending, as far as this node knows. */
   readonly stateOf: (orgId: OrgId, id: RunId) => RunState | undefined
-  /** Position among the queued runs of the same agent. */
-  readonly positionOf: (orgId: OrgId, id: RunId) => number | null
-  /** Why a queued run has not started. */
+  /**
+   * Position among the queued runs of the same agent; null: it has none, or the org is not loaded here. Undefined: runs
+   * in the backlog have to be counted.
+   */
+  readonly positionOf: (orgId: OrgId, id: RunId) => number | null | undefined
+  /** How many queued runs of the agent go before the run; null: the org is not loaded here. */
+  readonly queuedBefore: (orgId: OrgId, run: QueuedKey) => QueuedBefore | null
+  /** Why a queued run in memory has not started. */
   readonly explain: (orgId: OrgId, id: RunId) => Wait | null
+  /** Why a run in the backlog has not started; null: the org is not loaded here. */
+  readonly explainOutside: (orgId: OrgId, run: QueuedRun, place: BacklogPlace) => Wait | null
+}
+
+interface PositionPorts {
+  readonly database: Connection
+  readonly live: Pick<LiveRuns, 'positionOf' | 'queuedBefore'>
+}
+
+type ExplainedRun = Pick<RunRecord, 'id' | 'orgId' | 'createdAt' | 'trigger' | 'state'>
+
+/** Why queued runs have not started, wherever they are. Runs that are not queued, or not known here, are left out. */
+export async function explainQueued(
+  { database, live }: { readonly database: Connection; readonly live: LiveRuns },
+  runs: readonly ExplainedRun[],
+): Promise<ReadonlyMap<RunId, Wait>> {
+  const waits = new Map<RunId, Wait>()
+  const outside: BacklogFacts[] = []
+  for (const run of runs) {
+    const known = live.explain(run.orgId, run.id)
+    const found = known === null && run.state === 'queued' ? await loadFromBacklog(database, run) : null
+    if (known !== null) waits.set(run.id, known)
+    if (found !== null) outside.push(found)
+  }
+  const [first] = outside
+  if (first === undefined) return waits
+  const { orgId } = first.run
+  const positions = await positionsOf(
+    { database, live },
+    orgId,
+    outside.map(({ run }) => run),
+  )
+  for (const { run, ahead } of outside) {
+    const wait = live.explainOutside(orgId, run, { position: positions.get(run.id) ?? UNCOUNTED, ahead })
+    if (wait !== null) waits.set(run.id, wait)
+  }
+  return waits
+}
+
+/**
+ * The position of a run among the queued runs of its agent; null: it is not queued. Undefined: too many are before it to
+ * be counted.
+ */
+export async function positionOf(ports: PositionPorts, orgId: OrgId, id: RunId): Promise<number | null | undefined> {
+  const known = ports.live.positionOf(orgId, id)
+  if (known !== undefined) return known
+  const runs = await loadQueuedKeys(ports.database, { orgId, ids: [id] })
+  return runs.length === 0 ? null : (await positionsOf(ports, orgId, runs)).get(id)
+}
+
+/** The positions of queued runs. Those with too many before them to count are left out. */
+export async function positionsOf(
+  { database, live }: PositionPorts,
+  orgId: OrgId,
+  runs: readonly QueuedKey[],
+): Promise<ReadonlyMap<RunId, number>> {
+  const known = new Map(runs.map((run) => [run.id, live.queuedBefore(orgId, run)]))
+  const notLoaded = runs.filter(({ id }) => known.get(id) === null)
+  const notCounted = runs.filter(({ id }) => known.get(id)?.isAll !== true)
+  const inMemory = notLoaded.length === 0 ? null : await countPendingBefore(database, { orgId, runs: notLoaded })
+  const inBacklog = notCounted.length === 0 ? null : await countBacklogBefore(database, { orgId, runs: notCounted })
+  return new Map(
+    runs.flatMap(({ id }) => {
+      const first = known.get(id)?.inMemory ?? inMemory?.get(id)
+      const others = known.get(id)?.isAll === true ? 0 : inBacklog?.get(id)
+      return first === undefined || others === undefined ? [] : [[id, 1 + first + others] as const]
+    }),
+  )
 }
 
 /** What this node knows about the pending work of orgs without a query. */

@@ -9,7 +9,7 @@ import type { NodeLanes } from '../features/lanes/node-lanes.ts'
 import type { EngineSettings } from '../features/config/settings.ts'
 import type { Commands } from './commands-port.ts'
 import { notifyNodes } from './transaction/reads.ts'
-import type { NodeCapabilities } from './org-state/memory.ts'
+import type { NodeCapabilities, MemoryWindow } from './org-state/memory.ts'
 import type { TransactionContext, TransactionResult } from './transaction/transaction.ts'
 import type { TransactionLimits } from './transaction/limits.ts'
 import type { Executions, ExecutionsContext } from './executions.ts'
@@ -63,6 +63,8 @@ export interface NodeContext {
   readonly after?: OrgActorContext['after']
   /** How much one transaction may do. Left out: the limits of a running node. */
   readonly transactionLimits?: TransactionLimits
+  /** How much of an org is in memory. Left out: the default. */
+  readonly window?: MemoryWindow
 }
 
 /** How far the node's queries over all orgs have come. */
@@ -118,6 +120,8 @@ export interface NodeParts {
     wakingWaiting: boolean
     /** Orgs that have released slots since waiting orgs were last woken; null: an attempt has ended. */
     readonly freed: Set<OrgId | null>
+    /** No live node is of a release without the backlog. It stays so, because such a node cannot join any more. */
+    allReadBacklog: boolean
     /** Whether the deployment had more than one org at the last check. */
     hasManyOrgs: boolean
     /** Attempts that this node holds in the database and was not executing at the last check. */

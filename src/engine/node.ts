@@ -9,6 +9,7 @@ import { createDatabaseHealth, type DatabaseHealth } from './loops/health.ts'
 import { createWorkers } from './loops/workers.ts'
 import { type HistoryRow, loopParts, type NodeContext, type NodeParts } from './node-parts.ts'
 import { createOrgActor, type OrgActor, type OrgActorContext } from './org-actor.ts'
+import { DEFAULT_WINDOW } from './org-state/backlog.ts'
 import type { NodeCapabilities } from './org-state/memory.ts'
 import { createProgress } from './progress.ts'
 import { deferReport, deferToService, updateReady, offerToken, recordReport, wakeWaiting } from './reports.ts'
@@ -106,6 +107,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     createAttemptKey: async (about) =>
       hasSelfService(parts, about) ? ((await ctx.createAttemptKey?.(about)) ?? null) : null,
   })
+  const state = initialState()
   const parts: NodeParts = {
     ...loopParts(ctx, { id: () => id, actorOf, stopping: stopping.signal, failed: health.failed }),
     ctx,
@@ -113,7 +115,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     setId: (next) => {
       id = next
     },
-    capabilities: capabilitiesOf(ctx, lanes),
+    capabilities: capabilitiesOf(ctx, { lanes, state }),
     lanes,
     executions,
     progress,
@@ -124,19 +126,20 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     actorOf,
     commands: { execute: <Answer>(command: Command<Answer>) => actorOf(command.orgId).execute(command) },
     peers: { others: false, executors: new Set() },
-    state: initialState(),
+    state,
     stopping,
   }
   return recheckingAfterOutages(parts)
 }
 
-const capabilitiesOf = (ctx: NodeContext, lanes: NodeParts['lanes']): NodeCapabilities => ({
+const capabilitiesOf = (ctx: NodeContext, { lanes, state }: Pick<NodeParts, 'lanes' | 'state'>): NodeCapabilities => ({
   randomSource: ctx.randomSource,
   settings: ctx.settings,
   // Runs of workers queue in lanes that no node serves, so they may always compete there.
   canExecute: (key) => ctx.executors.has(key) || isWorkerKey(key),
   laneNames: () => new Set(lanes.sizes().keys()),
   estimate: ctx.estimate,
+  window: () => (state.allReadBacklog ? (ctx.window ?? DEFAULT_WINDOW) : null),
   catchups: () => lanes.catchups(),
 })
 
@@ -159,6 +162,7 @@ const initialState = (): NodeParts['state'] => ({
   decidedUpTo: instant(-Infinity),
   firing: new Map(),
   joinedAt: null,
+  allReadBacklog: false,
   looks: { changesAt: null, compareAt: -Infinity, pendingAfter: '', idleAt: -Infinity, idle: new Map() },
 })
 

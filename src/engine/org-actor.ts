@@ -2,9 +2,10 @@ import type { OrgId } from '../domain/ids.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Command } from './commands-port.ts'
 import { applyCapabilities, type LoadedOrg } from './org-state/memory.ts'
-import { StateBehind, StateTooOld } from './transaction/catch-up.ts'
+import { StateBehind } from './transaction/catch-up.ts'
 import type { SlotOffer } from './transaction/claim.ts'
 import { readFailure } from './transaction/failures.ts'
+import { StateTooOld } from './transaction/history-store.ts'
 import { nextDueTime } from './transaction/pass-time.ts'
 import {
   CommitUnknown,

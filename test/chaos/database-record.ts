@@ -49,7 +49,7 @@ const RUNS = `
          ${ms('r.created_at')} as created, ${ms('r.finished_at')} as finished, r.state,
          coalesce(r.why, p.why, r.decision) ->> 'reason' as reason,
          coalesce(r.superseded, p.superseded) as superseded, r.payload,
-         coalesce(r.attempt, p.attempt) as attempt, coalesce(r.attempt_id, p.attempt_id) as attempt_id,
+         coalesce(r.attempt, p.attempt, r.first_attempt) as attempt, coalesce(r.attempt_id, p.attempt_id) as attempt_id,
          coalesce(r.node_id, p.node_id) as node_id, ${ms('coalesce(r.started_at, p.started_at)')} as started, r.error_code
     from ${SCHEMA}.run r
     left join ${SCHEMA}.pending p on p.org_id = r.org_id and p.id = r.id`
@@ -128,6 +128,46 @@ export async function countPending(server: Server): Promise<number> {
       `select count(*)::int4 as count from ${SCHEMA}.run where finished_at is null`,
     )
     return rows[0]?.count ?? 0
+  } finally {
+    await client.end()
+  }
+}
+
+/** What is wrong with the backlog, row by row: runs that are nowhere or in two places, and counts that have drifted. */
+const BACKLOG_FLAWS = `
+  with counted as (
+    select org_id, agent_id, lane, executor_key, kind, count(*)::int as count, count(*) filter (where not behind)::int as waiting
+      from ${SCHEMA}.backlog group by 1, 2, 3, 4, 5),
+  sessions as (select org_id, session_key as key, count(*)::int as count, min(seq) as first from ${SCHEMA}.backlog
+                where session_key is not null group by 1, 2)
+  select 'run ' || r.id || ' is pending and nowhere' as flaw from ${SCHEMA}.run r
+   where r.state is null and not exists (select from ${SCHEMA}.pending p where p.org_id = r.org_id and p.id = r.id)
+     and not exists (select from ${SCHEMA}.backlog b where b.org_id = r.org_id and b.id = r.id)
+  union all
+  select 'run ' || b.id || ' is in the backlog, and also ended or in pending' from ${SCHEMA}.backlog b
+    join ${SCHEMA}.run r on r.org_id = b.org_id and r.id = b.id
+   where r.state is not null or exists (select from ${SCHEMA}.pending p where p.org_id = b.org_id and p.id = b.id)
+  union all
+  select 'the line ' || coalesce(l.agent_id, c.agent_id) || ' counts ' || coalesce(l.count, 0) || '/' || coalesce(l.waiting, 0)
+         || ' and has ' || coalesce(c.count, 0) || '/' || coalesce(c.waiting, 0)
+    from ${SCHEMA}.backlog_line l full join counted c using (org_id, agent_id, lane, executor_key, kind)
+   where (l.count, l.waiting) is distinct from (c.count, c.waiting)
+  union all
+  select 'the line ' || l.agent_id || ' begins after its run ' || b.id from ${SCHEMA}.backlog_line l
+    join ${SCHEMA}.backlog b using (org_id, agent_id, lane, executor_key, kind)
+   where not b.behind and (b.priority, b.created_at, b.id) < (l.from_priority, l.from_created_at, l.from_id)
+  union all
+  select 'the session ' || s.key || ' counts ' || s.behind || ' from ' || s.behind_from || ' and has ' || coalesce(c.count, 0)
+         || ' from ' || coalesce(c.first, 0)
+    from ${SCHEMA}.session s left join sessions c using (org_id, key)
+   where s.behind <> coalesce(c.count, 0) or s.behind_from > c.first`
+
+/** Looks for flaws of the backlog while nothing or anything happens: one statement sees one moment. */
+export async function findBacklogFlaws(server: Server): Promise<readonly string[]> {
+  const client = await server.connect()
+  try {
+    const { rows } = await client.query<{ flaw: string }>(`select * from (${BACKLOG_FLAWS}) found limit 10`)
+    return rows.map(({ flaw }) => flaw)
   } finally {
     await client.end()
   }

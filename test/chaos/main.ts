@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../simulation/random.ts'
 import { audit } from './audit/audit.ts'
-import { watchLeases } from './database-record.ts'
+import { findBacklogFlaws, watchLeases } from './database-record.ts'
 import { collect, prepareDatabase, settle, ticking, type Suffered } from './deployment.ts'
 import { FAULT_NAMES } from './fault-kinds.ts'
 import { driveFaults, planFaults, type FaultRecord } from './faults.ts'
@@ -44,11 +44,17 @@ async function torment(server: Server, fleet: Fleet, options: ChaosOptions): Pro
   })
   await sleep(Math.max(0, from + options.loadMs - Date.now()))
   const until = Date.now()
+  const early = await findBacklogFlaws(server)
   await fleet.tellAll('rest')
   await sleep(LAST_TICKS_MS)
   await fleet.tellOne('disable')
   const pending = await settle(server)
-  const troubles = [...fleet.troubles(), ...(pending === 0 ? [] : [`${pending} runs have not settled`])]
+  const troubles = [
+    ...fleet.troubles(),
+    ...(pending === 0 ? [] : [`${pending} runs have not settled`]),
+    ...early,
+    ...(await findBacklogFlaws(server)),
+  ]
   const crashes = fleet.crashed()
   await fleet.tellAll('leave')
   return {

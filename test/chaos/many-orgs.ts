@@ -8,6 +8,7 @@ import { createWaiters, type Running, runningOf } from '../../src/library/runnin
 import { stopApp } from '../../src/library/stop.ts'
 import { surfaceOf } from '../../src/library/surface.ts'
 import { DEFAULT_SETTINGS, parseSettings } from '../../src/features/config/settings.ts'
+import { WINDOW } from './world.ts'
 
 // The library speaks for one org. A node works for all of them, so here it is put together to be asked for each.
 
@@ -36,7 +37,7 @@ export async function startManyOrgs({ url, settings, agents, handler, log }: Man
   if (!read.ok) throw new Error(JSON.stringify(read.flaws))
   const executors = new Map<string, Executor>(agents.map((id) => [`in-process:${id}`, inProcess(handler)]))
   const app = await openApp({
-    ...{ database: { url, pool: 6 }, settings: () => read.value, executors, estimate: null, log },
+    ...{ database: { url, pool: 6 }, settings: () => read.value, executors, estimate: null, log, window: WINDOW },
   })
   const waiters = createWaiters(app.parts)
   await app.loops.start().catch(async (error: unknown) => {

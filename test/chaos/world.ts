@@ -16,6 +16,9 @@ export const CATCHUPS = 1
 /** All lanes of all nodes together have more slots, so it is reached; those of two have fewer, so the third can work. */
 export const ORG_LIMIT = 56
 
+/** So small that most of what waits is in the backlog. */
+export const WINDOW = { line: 3, session: 2, org: 40 }
+
 export const SETTINGS: Settings = {
   node: { lease_ms: LEASE_MS, renew_ms: 1_000, stop_grace_ms: LEASE_MS + 2_000 },
   lanes: LANES,

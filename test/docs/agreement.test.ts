@@ -51,7 +51,7 @@ describe('the walks of docs/architecture.md', () => {
   })
 
   it.each(steps)('pass %s in %s', (name, file) => {
-    expect(textOf(file)).toMatch(new RegExp(`^export (?:async )?(?:function|const) ${name}\\b`, 'm'))
+    expect(textOf(file)).toMatch(new RegExp(`^export (?:async )?(?:function\\*?|const) ${name}\\b`, 'm'))
   })
 })
 

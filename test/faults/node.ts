@@ -8,6 +8,7 @@ import { limitOrgs } from '../../src/engine/org-limits.ts'
 import { createDatabaseClock } from '../../src/engine/clock.ts'
 import { newId, type IdKind } from '../../src/engine/ids.ts'
 import { loadLaneRules } from '../../src/features/lanes/service.ts'
+import type { MemoryWindow } from '../../src/engine/org-state/memory.ts'
 import type { LiveRuns } from '../../src/engine/live-port.ts'
 import { joinDeployment } from '../../src/features/nodes/membership.ts'
 import type { Ports } from '../../src/engine/ports.ts'
@@ -173,6 +174,7 @@ function partsOf(world: World, { wishes, database, random, node }: Making): Node
     random: random.next,
     load: (orgId) => loadAndPublish(parts, database, orgId),
     transactionLimits: world.turnLimits,
+    window: windowOf(world.seed),
     after: (ms, call) => clock.at(later(clock.now(), Math.ceil(ms)), node(), call),
     // Soon after the moment: what becomes due meanwhile is done in the same turn, or was done by somebody else.
     callAt: (at, ring) => {
@@ -182,6 +184,15 @@ function partsOf(world: World, { wishes, database, random, node }: Making): Node
   })
   return parts
 }
+
+const WINDOWS = [1, 2, 3, 8]
+
+/** Small enough that much of what waits is not in memory. */
+const windowOf = (seed: number): MemoryWindow => ({
+  line: WINDOWS[seed % 4] ?? 1,
+  session: WINDOWS[(seed >> 2) % 4] ?? 1,
+  org: 50_000,
+})
 
 /** Ids that chance would make, but the same ones for the same seed. */
 function idsFrom(random: Random): (kind: IdKind, now: Instant) => string {
@@ -213,7 +224,9 @@ function sleepBy(
 const liveOf = (parts: NodeParts): LiveRuns => ({
   stateOf: (orgId, id) => parts.actors.get(orgId)?.loaded()?.state.runs.get(id)?.state,
   positionOf: (orgId, id: RunId) => parts.actors.get(orgId)?.loaded()?.readyQueue.positionOf(id) ?? null,
+  queuedBefore: () => null,
   explain: () => null,
+  explainOutside: () => null,
 })
 
 /** Its loops, as the real ones would call the passes. Answers with what wakes those that a notification wakes. */

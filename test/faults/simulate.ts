@@ -250,7 +250,7 @@ async function isAtRest(world: World): Promise<boolean> {
     return false
   if (world.journal.requests.some(({ outcome, node }) => outcome === 'open' && isThere(world, node))) return false
   const [row] = await world.database.query(
-    `select (select count(*) from pending) + (select count(*) from schedule where state = 'active' and next_run_at is not null)
+    `select (select count(*) from pending) + (select count(*) from backlog) + (select count(*) from schedule where state = 'active' and next_run_at is not null)
        as left_over`,
   )
   return row?.['left_over'] === 0

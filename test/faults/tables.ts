@@ -11,6 +11,8 @@ export const TABLES = [
     'org',
     'run',
     'pending',
+    'backlog',
+    'backlog_line',
     'attempt',
     'turn',
   ],

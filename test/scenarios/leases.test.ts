@@ -18,8 +18,8 @@ describe('a node that joins while another looks for lost ones', () => {
       await one.agents.update('worker', { retry_policy: { max_retries: 3, strategy: 'fixed', base_ms: 10 } })
       // A node that is dead, and whose row somebody holds: whoever declares it lost has to wait.
       await world.database.outside(
-        `insert into node (id, started_at, lease_until, executors, lanes, program)
-       values ('nod_dead', now(), date_trunc('second', now()), '{}', '{}', 'test')`,
+        `insert into node (id, started_at, lease_until, executors, lanes, program, backlog)
+       values ('nod_dead', now(), date_trunc('second', now()), '{}', '{}', 'test', true)`,
       )
       const blocker = await world.database.open({ pool: 1, limits: { idleInTransactionMs: 0 } })
       let release = (): void => undefined

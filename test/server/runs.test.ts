@@ -162,14 +162,28 @@ describe('a run', () => {
     const explain = async () => runExplanation.parse((await world.ask('GET', `${URL}/run_1/explain`)).json())
     expect(await explain()).toMatchObject({ run_id: 'run_1', status: 'queued', reason: 'accepted' })
     world.change({
-      live: { stateOf: () => undefined, positionOf: () => null, explain: () => ({ ...full, gate: 'lane' }) },
+      live: {
+        stateOf: () => undefined,
+        positionOf: () => null,
+        queuedBefore: () => null,
+        explainOutside: () => null,
+        explain: () => ({ ...full, gate: 'lane' }),
+      },
     })
     try {
       expect(await explain()).toMatchObject({ ...full, decision: { reason: 'accepted' } })
       expect((await explain()).sentence).toContain('main')
       expect((await world.ask('GET', `${URL}/run_1`)).json()).toMatchObject({ why: full })
     } finally {
-      world.change({ live: { stateOf: () => undefined, positionOf: () => null, explain: () => null } })
+      world.change({
+        live: {
+          stateOf: () => undefined,
+          positionOf: () => null,
+          queuedBefore: () => null,
+          explainOutside: () => null,
+          explain: () => null,
+        },
+      })
     }
   })
 

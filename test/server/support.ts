@@ -96,7 +96,13 @@ export async function createHttpWorld(
   const context: HttpContext = {
     operations,
     ports: services.ports,
-    live: { stateOf: () => undefined, positionOf: () => null, explain: () => null },
+    live: {
+      stateOf: () => undefined,
+      positionOf: () => null,
+      queuedBefore: () => null,
+      explainOutside: () => null,
+      explain: () => null,
+    },
     work: NO_WORK,
     version: '0.0.0-test',
     settings: () => settings,

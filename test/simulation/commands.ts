@@ -30,6 +30,7 @@ export interface Submission {
 
 /** A message or a task arrives. */
 export function submit(world: World, { org, agent, ageMs, ...given }: Submission): void {
+  const { sessionKey } = given
   const number = (world.counters.submission += 1)
   const stamp = later(world.now, -ageMs)
   if (world.nodes.every((node) => node.draining)) {
@@ -50,7 +51,8 @@ export function submit(world: World, { org, agent, ageMs, ...given }: Submission
     const run = answer === undefined ? undefined : world.runs.get(answer.runId)
     world.observer.submitted(world, { number, stamp, accepted: true, run: run ?? null })
   }
-  act(world, org, [{ apply }])
+  const needs = sessionKey === null ? {} : { sessions: [sessionKey] }
+  act(world, org, [{ apply, needs }])
 }
 
 /** One pass of the schedule loop: everything due is decided. */
@@ -95,7 +97,8 @@ export function runScheduleNow(world: World, { id, orgId }: ScheduleRow): void {
 
 /** Somebody cancels one run. */
 export function cancel(world: World, { id, orgId }: RunRow): void {
-  act(world, orgOf(world, orgId), [{ apply: (desk) => cancelRun(desk, id, because('cancelled', 'cancel')) }])
+  const apply: StateCommand['apply'] = (desk) => cancelRun(desk, id, because('cancelled', 'cancel'))
+  act(world, orgOf(world, orgId), [{ apply, needs: { runs: [id] } }])
 }
 
 /** /stop, /stopall and reset. */

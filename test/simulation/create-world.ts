@@ -19,9 +19,11 @@ import {
   emptyLoadedOrg,
   setOrgLimit,
   type NodeCapabilities,
+  type MemoryWindow,
 } from '../../src/engine/org-state/memory.ts'
 import type { ScheduleRow } from '../../src/features/schedules/store.ts'
 import type { Node, Observer, Org, Settings, World } from './world.ts'
+import { takeFromBacklog } from './backlog.ts'
 import type { Random } from './random.ts'
 
 export interface PlannedAgent {
@@ -52,11 +54,13 @@ export interface Plan {
   readonly start: Instant
   readonly catchupMaxActive: number
   readonly pace: number
+  readonly window: MemoryWindow
   readonly nodes: readonly { readonly name: string; readonly sizes: Map<LaneName, number> }[]
   readonly orgs: readonly PlannedOrg[]
 }
 
-const settingsOf = ({ catchupMaxActive, pace }: Plan): Settings => ({
+const settingsOf = ({ catchupMaxActive, pace, window }: Plan): Settings => ({
+  window,
   engine: {
     ...DEFAULT_SETTINGS,
     tasks: { ...DEFAULT_SETTINGS.tasks, maxQueue: 8, maxPerAgent: 5, maxInflight: 4, maxPerAgentInflight: 2 },
@@ -100,6 +104,7 @@ function factsOf(world: World, agents: Org['agents'], node: Node | null): NodeCa
     canExecute: (key) => agents.some(({ id, online }) => online && id === key),
     laneNames: () => names,
     estimate: null,
+    window: () => settings.window,
     catchups: () => node?.lanes.catchups() ?? Infinity,
   }
 }
@@ -123,11 +128,23 @@ function createOrg(world: World, { id, maxConcurrent, agents: planned, sessions,
     lineUp.setAgent(agent.id, agent)
   }
   for (const { key, own } of sessions)
-    desk.sessions.set(key, { orgId: id, key, own, cutoff: null, generation: 0, context: null, createdAt: world.now })
+    desk.sessions.set(key, {
+      orgId: id,
+      key,
+      own,
+      cutoff: null,
+      generation: 0,
+      context: null,
+      behind: 0,
+      behindFrom: 0,
+      createdAt: world.now,
+    })
   for (const schedule of schedules) desk.schedules.set(schedule.id, rowOf(world, id, schedule))
   setOrgLimit(memory, maxConcurrent)
   applyCapabilities(memory, idle)
-  return { id, maxConcurrent, agents, memory, facts: (node) => facts.get(node) ?? idle, transactions: 0 }
+  const backlog: Org['backlog'] = new Map()
+  memory.readBacklog = (request) => takeFromBacklog(memory, backlog, request)
+  return { id, maxConcurrent, agents, memory, backlog, facts: (node) => facts.get(node) ?? idle, transactions: 0 }
 }
 
 function rowOf({ now }: World, orgId: OrgId, schedule: PlannedSchedule): ScheduleRow {

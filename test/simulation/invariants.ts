@@ -8,6 +8,7 @@ import type { ScheduleRow } from '../../src/features/schedules/store.ts'
 import type { SessionRow } from '../../src/features/sessions/store.ts'
 import { naivePick } from '../domain/queue/naive-picker.ts'
 import { demand as demandAny, type Demand } from '../support/violation.ts'
+import { notThePrefix } from './backlog.ts'
 import { laneOn, pickingFacts } from './facts.ts'
 import {
   everyPending,
@@ -40,6 +41,7 @@ export const INVARIANTS = [
   'attempts_counted',
   'deadlines',
   'held_apart',
+  'memory_is_the_prefix',
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 
@@ -199,7 +201,10 @@ function checkEntrance(org: Org, { run, session, stamp }: InSession & { readonly
     () => `${run.id} was sent before ${session.key} was stopped and got in`,
   )
   if (!run.interrupts) return
-  const left = inSession(org, session).find((other) => other !== run && other.state !== 'stopping')
+  // What is in the backlog ends with the same transaction.
+  const left = inSession(org, session).find(
+    (other) => other !== run && other.state !== 'stopping' && !org.backlog.has(other.id),
+  )
   demand(
     left === undefined,
     'stopped_stays_stopped',
@@ -387,6 +392,10 @@ function checkSession(memory: Memory, world: World, run: RunRow): void {
 
 function checkSettledDown(memory: Memory, world: World): void {
   for (const org of world.orgs) {
+    const wrong = notThePrefix(org)
+    demand(wrong === null, 'memory_is_the_prefix', () => String(wrong))
+    const [clearing] = org.memory.state.clearings.values()
+    demand(clearing === undefined, 'stopped_stays_stopped', () => `${String(clearing?.key)} is not cleared`)
     const { schedules, sessions } = org.memory.state
     for (const schedule of schedules.values()) checkSlots(memory, org, schedule)
     for (const session of sessions.values())
@@ -401,6 +410,8 @@ function checkSettledDown(memory: Memory, world: World): void {
     'stopped_stays_stopped',
     () => `${String(goesOn?.id)} was superseded and is still ${String(goesOn?.state)}`,
   )
+  const [overdue] = everyPending(world, (run) => isWaitingRun(run) && run.deadline !== null && run.deadline < world.now)
+  demand(overdue === undefined, 'deadlines', () => `${String(overdue?.id)} waits on after its deadline`)
   for (const node of world.nodes) {
     const facts = pickingFacts(world, node)
     const left = facts === null ? [] : naivePick(facts)

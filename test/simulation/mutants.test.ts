@@ -3,6 +3,7 @@ import { seedsFrom } from '../support/seeds.ts'
 import { Violation } from '../support/violation.ts'
 import { PATIENCE_MS } from './healthy-worlds.ts'
 import { INVARIANTS } from './invariants.ts'
+import { BACKLOG_MUTANTS } from './mutants/backlog.ts'
 import { ENDING_MUTANTS } from './mutants/endings.ts'
 import { FIRING_MUTANTS } from './mutants/firing.ts'
 import { PICKING_MUTANTS } from './mutants/picking.ts'
@@ -23,11 +24,19 @@ vi.mock('../../src/domain/schedule/concurrency.ts', mistakable)
 vi.mock('../../src/domain/schedule/occurrences.ts', mistakable)
 vi.mock('../../src/domain/schedule/overlap.ts', mistakable)
 vi.mock('../../src/domain/session/stop.ts', mistakable)
+vi.mock('../../src/engine/commands/cancel.ts', mistakable)
 vi.mock('../../src/engine/commands/held.ts', mistakable)
+vi.mock('../../src/engine/org-state/backlog.ts', mistakable)
 vi.mock('../../src/features/lanes/node-lanes.ts', mistakable)
 vi.mock('../../src/engine/transaction/claim.ts', mistakable)
 
-const MUTANTS: readonly Mutant[] = [...FIRING_MUTANTS, ...PICKING_MUTANTS, ...SESSION_MUTANTS, ...ENDING_MUTANTS]
+const MUTANTS: readonly Mutant[] = [
+  ...FIRING_MUTANTS,
+  ...PICKING_MUTANTS,
+  ...SESSION_MUTANTS,
+  ...ENDING_MUTANTS,
+  ...BACKLOG_MUTANTS,
+]
 const SEEDS = seedsFrom(0, 200)
 
 describe('a product', () => {

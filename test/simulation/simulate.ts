@@ -10,7 +10,7 @@ import {
 import { SESSION_MODES } from '../../src/domain/session/session.ts'
 import { UTC } from '../../src/domain/time/zone.ts'
 import { nextDueTime } from '../../src/engine/transaction/pass-time.ts'
-import { applyCapabilities } from '../../src/engine/org-state/memory.ts'
+import { applyCapabilities, type MemoryWindow } from '../../src/engine/org-state/memory.ts'
 import { changeSchedule, fireDue } from './commands.ts'
 import { createWorld, type Plan, type PlannedOrg, type PlannedSchedule } from './create-world.ts'
 import { deliverReports, nextOutside, recover } from './executions.ts'
@@ -91,12 +91,13 @@ export function comeToRest(world: World): void {
   world.observer.finished(world)
 }
 
-const isBusy = (world: World): boolean => world.orgs.some(({ memory }) => memory.state.runs.size > 0)
+const isBusy = (world: World): boolean =>
+  world.orgs.some(({ memory, backlog }) => memory.state.runs.size + backlog.size > 0)
 
 function planWorld(random: Random): Plan {
   const orgs = names(random, 'org', 2).map((name) => planOrg(random, name))
   return {
-    ...{ random, start: START, catchupMaxActive: 2, pace: 1 },
+    ...{ random, start: START, catchupMaxActive: 2, pace: 1, window: planWindow(random) },
     nodes: names(random, 'node', 3).map((name) => ({
       name,
       sizes: new Map(['main', 'cron', 'task'].map((lane) => [laneName(lane), random.int(1, 4)])),
@@ -107,6 +108,13 @@ function planWorld(random: Random): Plan {
     }, orgs),
   }
 }
+
+/** Small enough that most of what waits is not in memory. */
+const planWindow = (random: Random): MemoryWindow => ({
+  line: random.one([1, 2, 3, 8]),
+  session: random.one([1, 2, 3, 8]),
+  org: 50_000,
+})
 
 const names = (random: Random, prefix: string, most: number): readonly string[] =>
   Array.from({ length: random.int(1, most) }, (_, index) => `${prefix}_${index}`)

@@ -62,6 +62,7 @@ function transact(world: World, org: Org, { works, node }: Asked): boolean {
     commands: works,
     claim: () => (node === null ? [] : claimRuns(memory, offerOf(org, node))),
   })
+  for (const [run, behind] of changes.backlogged) org.backlog.set(run.id, { run, behind })
   node?.lanes.settleOffer(id)
   if (node !== null) for (const claim of claims) begin(world, { org, node, claim })
   node?.lanes.withdrawOffer(id)

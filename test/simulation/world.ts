@@ -5,7 +5,8 @@ import { isTerminal, type RunState } from '../../src/domain/run/run-machine.ts'
 import type { MessageContent } from '../../src/domain/session/debounce.ts'
 import type { NodeLanes } from '../../src/features/lanes/node-lanes.ts'
 import type { EngineSettings } from '../../src/features/config/settings.ts'
-import type { LoadedOrg, NodeCapabilities } from '../../src/engine/org-state/memory.ts'
+import type { LoadedOrg, NodeCapabilities, MemoryWindow } from '../../src/engine/org-state/memory.ts'
+import type { BacklogRun } from '../../src/engine/org-state/backlog-store.ts'
 import type { RunRow } from '../../src/features/runs/store.ts'
 import type { ScheduleRow } from '../../src/features/schedules/store.ts'
 import type { SessionRow } from '../../src/features/sessions/store.ts'
@@ -32,6 +33,8 @@ export interface World {
 
 export interface Settings {
   readonly engine: EngineSettings
+  /** How many runs of a line and of a session are in memory. */
+  readonly window: MemoryWindow
   /** Work takes up to so many times six seconds, and may take up to so many times eight. */
   readonly pace: number
 }
@@ -55,6 +58,8 @@ export interface Org {
   readonly memory: LoadedOrg
   /** What a node is to the org that takes a transaction. Null: one that takes on no work. */
   readonly facts: (node: Node | null) => NodeCapabilities
+  /** What is not in memory, in place of the table. */
+  readonly backlog: Map<RunId, BacklogRun>
   transactions: number
 }
 
@@ -130,6 +135,7 @@ export interface Observer {
 export function pendingOf(org: Org, wanted: (run: RunRow) => boolean): readonly RunRow[] {
   const found: RunRow[] = []
   for (const run of org.memory.state.runs.values()) if (!isTerminal(run.state) && wanted(run)) found.push(run)
+  for (const { run } of org.backlog.values()) if (wanted(run)) found.push(run)
   return found
 }
 

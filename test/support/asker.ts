@@ -5,6 +5,12 @@ import type { ExplainCaller } from '../../src/features/explain/occurrence.ts'
 export const anAsker = (caller: Caller, over: Partial<ExplainCaller> = {}): ExplainCaller => ({
   ...caller,
   may: () => true,
-  live: { stateOf: () => undefined, positionOf: () => null, explain: () => null },
+  live: {
+    stateOf: () => undefined,
+    positionOf: () => null,
+    queuedBefore: () => null,
+    explain: () => null,
+    explainOutside: () => null,
+  },
   ...over,
 })

@@ -97,7 +97,8 @@ function sendSteadily(escapement, { begun }) {
 }
 
 async function untilNothingPends(client, { began, timeoutMs }) {
-  const left = `select exists (select from pending where org_id = '${EXPIRED_ORG}') as is`
+  const left = `select exists (select from pending where org_id = '${EXPIRED_ORG}')
+    or exists (select from backlog_line where org_id = '${EXPIRED_ORG}') as is`
   while (performance.now() - began < timeoutMs) {
     if (!(await client.query(left)).rows[0].is) return performance.now() - began
     await sleep(100)

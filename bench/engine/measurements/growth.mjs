@@ -1,7 +1,7 @@
 // The cost of a run for the server with growing data. Each function runs in a separate process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create, holdUntilAborted, sessionOf } from '../escapement.mjs'
-import { withClient } from '../seeding.mjs'
+import { PENDING_COUNT, withClient } from '../seeding.mjs'
 import { makeJob } from '../world.mjs'
 import { createGate } from './gate.mjs'
 
@@ -16,8 +16,9 @@ export const TOUCHED = `${OURS} select query, calls::int as calls, (shared_blks_
 
 /**
  * Creates queued runs for seeding to multiply: one for each agent, none of them started; `expiresInMs` sets a deadline.
+ * `tasks`: the runs are tasks, without a session.
  */
-export async function makeTemplates({ url, agents, ended = false, org = 'default', expiresInMs }) {
+export async function makeTemplates({ url, agents, ended = false, org = 'default', expiresInMs, tasks = false }) {
   let held
   const holding = new Promise((resolve) => {
     held = resolve
@@ -25,17 +26,21 @@ export async function makeTemplates({ url, agents, ended = false, org = 'default
   const handlers = Object.fromEntries(agents.map((name) => [name, () => undefined]))
   const escapement = create(url, {
     agents: { ...handlers, holder: holdUntilAborted(() => held()) },
-    lanes: { main: 1 },
+    lanes: { main: 1, task: 1 },
     org,
   })
   await escapement.start()
   await escapement.agents.update('holder', { retry_policy: { max_retries: 0 } })
   if (ended) await escapement.sessions.ask(sessionOf({ agent: agents[0], session: 'ended' }), makeJob(0).text)
-  await escapement.sessions.send(sessionOf({ agent: 'holder', session: 'hold' }), 'hold the lane')
+  await (tasks
+    ? escapement.tasks.submit({ agentId: 'holder', action: 'hold the lane' })
+    : escapement.sessions.send(sessionOf({ agent: 'holder', session: 'hold' }), 'hold the lane'))
   await holding
   const deadline = expiresInMs === undefined ? {} : { deadline: new Date(Date.now() + expiresInMs).toISOString() }
   for (const agent of agents)
-    await escapement.sessions.send(sessionOf({ agent, session: 'template' }), { text: makeJob(0).text, ...deadline })
+    await (tasks
+      ? escapement.tasks.submit({ agentId: agent, action: 'summarize', params: { text: makeJob(0).text }, ...deadline })
+      : escapement.sessions.send(sessionOf({ agent, session: 'template' }), { text: makeJob(0).text, ...deadline }))
   await escapement.stop('now')
 }
 
@@ -45,7 +50,12 @@ export async function makeTemplates({ url, agents, ended = false, org = 'default
  */
 export async function buffers({ url, agents, full, slots, warmUp, count }) {
   const gate = createGate()
-  const handlers = { ...agentsOf(gate.handler, agents), ...(full ? { full: holdUntilAborted(() => undefined) } : {}) }
+  let first = null
+  const handler = (attempt) => {
+    first ??= performance.now()
+    return gate.handler(attempt)
+  }
+  const handlers = { ...agentsOf(handler, agents), ...(full ? { full: holdUntilAborted(() => undefined) } : {}) }
   const escapement = create(url, { agents: handlers, lanes: { main: full ? slots + 10 : slots } })
   const began = performance.now()
   await escapement.start()
@@ -62,10 +72,19 @@ export async function buffers({ url, agents, full, slots, warmUp, count }) {
     return (await client.query(TOUCHED)).rows
   })
   const rssMiB = process.memoryUsage().rss / 2 ** 20
+  const peakRssMiB = process.resourceUsage().maxRSS / 1024
   gate.open()
   await escapement.stop('now')
   const total = result.reduce((sum, row) => sum + Number(row.blocks), 0)
-  return { buffersPerRun: total / count, startMs, firstMs, rssMiB, statements: statementsOf(result, count) }
+  const memory = { rssMiB, peakRssMiB }
+  return {
+    buffersPerRun: total / count,
+    startMs,
+    beganMs: first - firstStart,
+    firstMs,
+    ...memory,
+    statements: statementsOf(result, count),
+  }
 }
 
 const statementsOf = (rows, count) =>
@@ -86,7 +105,7 @@ export async function workOff({ url, agents }) {
   const escapement = create(url, { agents: agentsOf(handler, agents), lanes: { main: 500 } })
   await escapement.start()
   await withClient(url, async (client) => {
-    const left = async () => (await client.query(`${OURS} select exists (select from pending) as is`)).rows[0].is
+    const left = async () => (await client.query(`${OURS} select ${PENDING_COUNT} > 0 as is`)).rows[0].is
     while (await left()) await sleep(50)
   })
   await escapement.stop()

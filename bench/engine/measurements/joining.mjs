@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create } from '../escapement.mjs'
 import { BUCKET_MS } from '../parts/joining/throughput.mjs'
-import { withClient } from '../seeding.mjs'
+import { PENDING_COUNT, withClient } from '../seeding.mjs'
 
 /**
  * Starts as soon as at most `startAt` runs are pending, so that loading the program is not measured, and works until nothing
@@ -34,6 +34,6 @@ export async function work({ url, agents, startAt }) {
 /** Waits until at most this many runs are pending. */
 const untilPending = (url, count) =>
   withClient(url, async (client) => {
-    const left = `select exists (select from pending offset ${count}) as is`
+    const left = `select ${PENDING_COUNT} > ${count} as is`
     while ((await client.query(left)).rows[0].is) await sleep(100)
   })

@@ -1,10 +1,11 @@
-// The cost of a claimed and settled run for the server, with growing numbers of queued runs, ended runs, nodes and sessions.
+// The cost of a claimed and settled run for the server, with growing numbers of ended runs, nodes and sessions. The part backlog
+// has that of queued runs.
 import { seedEnded, seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
 import { round, thousands } from '../statistics.mjs'
 import { drainWith } from './growth/drain-with.mjs'
 
 export const title = 'Growth: shared buffers per claimed and settled run (pg_stat_statements)'
-export const minutes = { full: 6.2, quick: 0.7 }
+export const minutes = { full: 4.5, quick: 0.5 }
 
 /** Counting has a cost, so this part uses a separate server. */
 export const settings = {
@@ -18,19 +19,12 @@ const SLOTS = 100
 const SPREAD = { agent: `'a' || i % 1000`, session: `'s' || i % 10000` }
 const PLAN = {
   full: {
-    depths: {
-      '10,000 agents': [1_000, 10_000, 100_000, 1_000_000],
-      'one session': [1_000, 100_000],
-      'one agent': [1_000, 100_000],
-      'full agent': [1_000, 100_000],
-    },
     ended: [10_000, 100_000, 1_000_000, 10_000_000],
     nodes: [1, 2, 3, 4],
     sessions: [10, 100, 1_000, 10_000, 100_000],
     runs: 40_000,
   },
   quick: {
-    depths: { '10,000 agents': [1_000, 20_000] },
     ended: [10_000, 100_000],
     nodes: [1, 2],
     sessions: [10, 1_000],
@@ -41,8 +35,6 @@ const PLAN = {
 export async function measure(bench) {
   const plan = bench.quick ? PLAN.quick : PLAN.full
   const curves = {}
-  for (const [layout, counts] of Object.entries(plan.depths))
-    curves[`queued, ${layout}`] = await depthCurve(bench, layout, counts)
   curves.ended = await endedCurve(bench, plan.ended)
   curves.nodes = await curveOf(plan.nodes, (nodes) =>
     drain(bench, { nodes, count: plan.runs, sessions: 10_000, name: `nodes ${nodes}` }),
@@ -62,30 +54,6 @@ async function curveOf(counts, measureAt) {
   for (const count of counts) curve[count] = await measureAt(count)
   return curve
 }
-
-/** Adds more and more queued runs to one database while no node is running. */
-const depthCurve = (bench, layout, counts) =>
-  withTemplate(bench, { agents: ['template', 'a0', 'full'] }, async (url) => {
-    const full = layout === 'full agent'
-    if (full) await withClient(url, (client) => client.query(`update agent set max_concurrent = 10 where id = 'full'`))
-    let from = 0
-    return curveOf(counts, async (count) => {
-      await withClient(url, async (client) => {
-        await seedQueued(client, { layout, count, from })
-        // Runs of another agent than the full one, or nothing could be claimed.
-        const free = { agent: `'a' || i % 10`, session: `'free' || i` }
-        if (full) await seedQueued(client, { layout: free, count: 2_000, from: from + count })
-        await settle(client)
-      })
-      from += count + 2_000
-      const agents = layout === '10,000 agents' ? 10_000 : 10
-      const window =
-        layout === 'one session' ? { slots: 1, warmUp: 20, count: 100 } : { slots: SLOTS, warmUp: 200, count: 500 }
-      const fact = await bench.ask('buffers', { url, agents, full, ...window }, FILE)
-      bench.say(`queued, ${layout}, ${thousands(count)}: ${fact.buffersPerRun.toFixed(1)}`)
-      return fact
-    })
-  })
 
 /** Adds more and more ended runs to one database, and 5,000 more queued ones each time. */
 const endedCurve = (bench, counts) =>
@@ -120,7 +88,7 @@ const drain = (bench, { nodes, count, sessions, name }) =>
     return fact
   })
 
-const withTemplate = (bench, templates, work) =>
+export const withTemplate = (bench, templates, work) =>
   bench.server.withDatabase('growth', async (url) => {
     await bench.ask('makeTemplates', { url, ...templates }, FILE)
     await withClient(url, async (client) => {
@@ -143,15 +111,11 @@ const rowOf = (count, fact, least) => ({
   'buffers/run': round(fact.buffersPerRun, 1),
   growth: (fact.buffersPerRun / least.buffersPerRun).toFixed(2),
   ...(fact.perSecond === undefined
-    ? {
-        'start() ms': round(fact.startMs),
-        'first claim ms': round(fact.firstMs),
-        'node MiB': round(fact.rssMiB),
-      }
+    ? {}
     : { 'runs/s': thousands(fact.perSecond), 'runs/s of the first': (fact.perSecond / least.perSecond).toFixed(2) }),
 })
 
 const NOTES = [
-  'Rows by the million are one row that the library wrote, multiplied in SQL while no node runs. Queued and ended: exactly so many runs are claimed and settled between two moments at which every slot is taken and nothing moves. Nodes and sessions: a full queue is worked off, counted from when the last node has begun; the statistics of the server are switched on, so the speed is below that of the part `drain`.',
+  'Rows by the million are one row that the library wrote, multiplied in SQL while no node runs. Ended: exactly so many runs are claimed and settled between two moments at which every slot is taken and nothing moves. Nodes and sessions: a full queue is worked off, counted from when the last node has begun; the statistics of the server are switched on, so the speed is below that of the part `drain`.',
   'The nodes share two cores with PostgreSQL here: more of them cannot be faster, and the question is what they cost each other.',
 ]

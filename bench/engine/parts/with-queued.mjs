@@ -1,5 +1,5 @@
 // A database with a long queue that no node has loaded yet.
-import { seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
+import { PENDING_COUNT, seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
 
 /** Runs are spread over a thousand agents and a hundred thousand sessions. */
 export const QUEUED_AGENTS = 1_000
@@ -13,7 +13,7 @@ export const withQueued = (bench, { name, count, layout = LAYOUT, template = {} 
       await setTemplateAside(client, 'template')
       await seedQueued(client, { layout, count })
       await settle(client)
-      const { rows } = await client.query('select count(*)::int as count from pending')
+      const { rows } = await client.query(`select ${PENDING_COUNT} as count`)
       if (rows[0].count !== count) throw new Error(`${rows[0].count} of ${count} runs were seeded`)
     })
     bench.say(`${count.toLocaleString('en-US')} queued runs written`)

@@ -4567,8 +4567,9 @@ class TaskReceipt(TypedDict):
 
     taskId: str
     state: Literal["queued", "assigned", "running", "done", "failed", "cancelled", "rejected"]
-    position: int
-    """Position among the queued tasks of the agent; 0 if it has started."""
+    position: int | None
+    """Position among the queued tasks of the agent; 0: it has started; null: too many are
+    before it."""
     createdAt: str
     task: NotRequired[Task]
     """The task, if it ended while the request waited."""
@@ -4629,6 +4630,19 @@ class TaskStatsConfig(TypedDict):
     """Slots of the lane `task` on this node."""
     resultTTL: str
     """A Go duration: `5m0s`."""
+
+
+class TaskSubmitted(TypedDict):
+    """The receipt of a submitted task, and with `wait` its result."""
+
+    taskId: str
+    state: Literal["queued", "assigned", "running", "done", "failed", "cancelled", "rejected"]
+    position: int | None
+    """Position among the queued tasks of the agent; 0: it has started; null: too many are
+    before it."""
+    createdAt: str
+    task: NotRequired[Task]
+    """The task, if it ended while the request waited."""
 
 
 class TasksInput(TypedDict):

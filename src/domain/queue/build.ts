@@ -3,10 +3,20 @@ import { type AgentId, laneName, type LaneName, type SessionKey } from '../ids.t
 import { DEFAULT_LANES, resolveLane } from './lanes.ts'
 import { isActive, isInFlight, isRetrying } from '../run/run.ts'
 import { inSessionOrder } from '../session/session.ts'
-import { LargeMap } from './large-map.ts'
 import { addRanked, NOT_IN_HEAP, rankedList, rankOf, removeRanked, createIndexedHeap } from './heap.ts'
 import { isRunFirst, isServedFirst, reorderQueues } from './ready-lines.ts'
-import type { Agent, AgentInLane, QueueEntry, Lane, AgentQueue, QueueState, Session, QueuedRun } from './queued-run.ts'
+import {
+  type PickingKey,
+  QUEUE_KINDS,
+  type Agent,
+  type AgentInLane,
+  type AgentQueue,
+  type Lane,
+  type QueueEntry,
+  type QueueState,
+  type QueuedRun,
+  type Session,
+} from './queued-run.ts'
 
 /** The maximum number of idle agents remembered per lane; a forgotten agent counts as never served. */
 const MAX_REMEMBERED_AGENTS = 10_000
@@ -17,8 +27,8 @@ const isAhead = (a: QueueEntry, b: QueueEntry): boolean => inSessionOrder(a, b) 
 const isQueueFirst = (a: AgentQueue, b: AgentQueue): boolean => isServedFirst(a.agentInLane, b.agentInLane)
 
 /** The state of an empty ready queue. */
-export const createQueueState = (): QueueState => ({
-  runs: new LargeMap(),
+export const createQueueState = (maxBlocked: number): QueueState => ({
+  runs: new Map(),
   lanes: new Map(),
   agents: new Map(),
   sessions: new Map(),
@@ -33,6 +43,11 @@ export const createQueueState = (): QueueState => ({
   laneNames: new Map(Object.keys(DEFAULT_LANES).map((name) => [laneName(name), null])),
   tasksPerAgent: null,
   servedCount: 0,
+  tails: new Map(),
+  capped: new Set(),
+  maxBlocked,
+  shortSessions: new Set(),
+  shortage: null,
 })
 
 /** The lane of a run: the lane that serves its name on this node, or the pool of its workers. */
@@ -59,7 +74,7 @@ export function getOrCreateAgent(state: QueueState, id: AgentId): Agent {
     load: { inFlight: 0, limit: null },
     tasks: { inFlight: 0, limit: state.tasksPerAgent },
     lanes: new Map(),
-    queued: rankedList<QueueEntry>(isRunFirst),
+    queued: rankedList<PickingKey>(isRunFirst),
     heldQueues: new Set(),
     provider: null,
   }
@@ -72,7 +87,16 @@ export function getOrCreateSession(state: QueueState, key: SessionKey): Session 
   const known = state.sessions.get(key)
   if (known !== undefined) return known
   const load = { active: 0, stopping: 0, maxConcurrent: 1, context: null, head: null }
-  const session: Session = { key, load, head: null, waiting: createIndexedHeap(isAhead), runs: 0, hasLimits: false }
+  const session: Session = {
+    key,
+    load,
+    head: null,
+    waiting: createIndexedHeap(isAhead),
+    runs: 0,
+    hasLimits: false,
+    tail: null,
+    isTailOnly: false,
+  }
   state.sessions.set(key, session)
   return session
 }
@@ -97,7 +121,16 @@ export function getOrCreateAgentInLane(state: QueueState, agent: Agent, name: La
   const lane = getOrCreateQueueLane(state, name)
   const servedAt = lane.lastServed.get(agent.id) ?? -1
   lane.lastServed.delete(agent.id)
-  const agentInLane: AgentInLane = { id: agent.id, agent, lane, queues: new Map(), inFlight: 0, servedAt, runs: 0 }
+  const agentInLane: AgentInLane = {
+    id: agent.id,
+    agent,
+    lane,
+    queues: new Map(),
+    inFlight: 0,
+    servedAt,
+    runs: 0,
+    queued: 0,
+  }
   agent.lanes.set(name, agentInLane)
   return agentInLane
 }
@@ -138,9 +171,20 @@ export function createEntry(state: QueueState, run: QueuedRun): QueueEntry {
 /** Deletes the state of an agent, lane entry or session that has no runs left. */
 export function deleteUnused(state: QueueState, entry: Pick<QueueEntry, 'agentInLane' | 'session'>): void {
   const { agentInLane, session } = entry
-  if (agentInLane.runs === 0) forgetAgentInLane(agentInLane)
+  forgetAgentInLaneIfIdle(state, agentInLane)
+  if (session !== null && session.runs === 0 && session.tail === null && !session.hasLimits)
+    state.sessions.delete(session.key)
+}
+
+/** Deletes what an agent has in a lane without runs, in memory or in the backlog. */
+export function forgetAgentInLaneIfIdle(state: QueueState, agentInLane: AgentInLane): void {
+  if (agentInLane.runs === 0 && !hasTail(agentInLane)) forgetAgentInLane(agentInLane)
   forgetAgentIfIdle(state, agentInLane.agent)
-  if (session !== null && session.runs === 0 && !session.hasLimits) state.sessions.delete(session.key)
+}
+
+function hasTail({ queues }: AgentInLane): boolean {
+  for (const { tails } of queues.values()) if (tails.size > 0) return true
+  return false
 }
 
 /** Deletes an agent that has no runs, no limit and no provider. */
@@ -199,6 +243,7 @@ export function countEntry(state: QueueState, entry: QueueEntry, by: 1 | -1): vo
 function countQueuedEntry(entry: QueueEntry, by: 1 | -1): void {
   const { agent, lane } = entry.agentInLane
   lane.queued += by
+  entry.agentInLane.queued += by
   if (by === 1) addRanked(agent.queued, entry)
   else removeRanked(agent.queued, entry)
 }
@@ -214,5 +259,32 @@ export function recordServed(state: QueueState, entry: QueueEntry): void {
   }
 }
 
+/** How many queued runs of the agent go before this key. */
+export function queuedBefore(state: QueueState, id: AgentId, key: PickingKey): number {
+  const queued = state.agents.get(id)?.queued
+  return queued === undefined ? 0 : rankOf(queued, key)
+}
+
 /** The position of a run among the queued runs of its agent, from 1. */
 export const queuePosition = (entry: QueueEntry): number => rankOf(entry.agentInLane.agent.queued, entry) + 1
+
+/** Whether any run competes in the lane. */
+export function hasReady(state: QueueState, name: LaneName): boolean {
+  const lane = state.lanes.get(name)
+  if (state.shortSessions.size > 0) return true
+  return lane !== undefined && QUEUE_KINDS.some((kind) => lane.queues[kind].items.length > 0)
+}
+
+/** All pending runs of the agent in memory. */
+export function pendingOf(state: QueueState, id: AgentId): number {
+  let pending = 0
+  for (const agentInLane of state.agents.get(id)?.lanes.values() ?? []) pending += agentInLane.runs
+  return pending
+}
+
+/** All queued runs in memory. */
+export function queuedIn(state: QueueState): number {
+  let queued = 0
+  for (const lane of state.lanes.values()) queued += lane.queued
+  return queued
+}

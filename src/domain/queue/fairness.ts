@@ -1,4 +1,6 @@
+import type { RunId } from '../ids.ts'
 import type { Instant } from '../instant.ts'
+import { addAll } from '../long-lists.ts'
 import { closedGate, explainWait, type LaneLoad, type Load, type GateFacts, type Wait } from './gates.ts'
 import {
   firstEntryOf,
@@ -9,7 +11,7 @@ import {
   blockGroup,
   releaseDueRuns,
 } from './ready-lines.ts'
-import { queuePosition } from './build.ts'
+import { createEntry, deleteUnused, queuePosition } from './build.ts'
 import {
   type QueueEntry,
   type QueueKind,
@@ -21,6 +23,7 @@ import {
   type QueuedRun,
 } from './queued-run.ts'
 import { holdForProvider } from './ready-providers.ts'
+import { closedGateOfLine, isBlockedByBudgets, isShort, shortageOf, shortSessionsOf } from './tails.ts'
 
 /** The state of a node when it picks a run. */
 export interface PickContext {
@@ -41,11 +44,19 @@ export interface ExplainContext extends PickContext {
 /** The run that may start now in the lane. Runs that are refused on the way leave the lane until something changes. */
 export function pickNext(state: QueueState, at: PickContext): QueuedRun | null {
   releaseDueRuns(state, at.now)
+  state.shortage = shortSessionsOf(state)
   const lane = state.lanes.get(at.lane.name)
-  if (lane === undefined) return null
+  if (lane === undefined || state.shortage !== null) return null
   const facts = gateFactsAt(state, at)
   const closed: QueueKind[] = []
   for (let queue = firstQueue(lane, closed); queue !== undefined; queue = firstQueue(lane, closed)) {
+    if (isShort(queue)) {
+      if (lacksRuns(state, { queue, facts, closed })) {
+        state.shortage = shortageOf(queue, lane, at.lane.size - at.lane.held)
+        return null
+      }
+      continue
+    }
     const entry = firstEntryOf(queue)
     if (entry === undefined) return null
     setEntryFacts(facts, entry)
@@ -59,12 +70,58 @@ export function pickNext(state: QueueState, at: PickContext): QueuedRun | null {
   return null
 }
 
+interface ShortQueue {
+  readonly queue: AgentQueue
+  readonly facts: Mutable<GateFacts>
+  readonly closed: QueueKind[]
+}
+
+/**
+ * Whether runs of the line must be loaded before it can be asked. If none of them may start, the line leaves the lane
+ * as if its first run had been refused.
+ */
+function lacksRuns(state: QueueState, { queue, facts, closed }: ShortQueue): boolean {
+  const { agent } = queue.agentInLane
+  facts.session = null
+  facts.agent = agent.load
+  facts.agentTasks = agent.tasks
+  facts.provider = agent.provider
+  const blocked = closedGateOfLine(queue, facts)
+  if (blocked === null) return !isBlockedByBudgets(state, queue)
+  if (blocked === 'lane' || blocked === 'org') addAll(closed, QUEUE_KINDS)
+  else if (blocked === 'agent') holdQueue(queue)
+  else if (blocked === 'provider') holdForProvider(queue)
+  else if (queue.kind === 'task' && isFull(facts.agentTasks)) holdQueue(queue)
+  else closed.push(queue.kind)
+  return false
+}
+
 /** Why the run has not started, according to the gates. */
 export function explainEntry(state: QueueState, entry: QueueEntry, at: ExplainContext): Wait {
   const facts = gateFactsAt(state, at)
   setEntryFacts(facts, entry)
   const parkedBehind = entry.parkedBehind === null ? null : (at.scheduleSlots ?? entry.parkedBehind)
   return explainWait({ ...entry, executable: at.executable, parkedBehind }, facts, queuePosition(entry))
+}
+
+/** Where a run in the backlog is. */
+export interface BacklogPlace {
+  /** Its position in the queue of its agent; a text if it is too far back to be counted. */
+  readonly position: number | string
+  /** The first run of its session, unless that is this run; null: its session, if it has one, has none before it. */
+  readonly ahead: RunId | null
+}
+
+/** The same for a run in the backlog. */
+export function explainOutside(state: QueueState, run: QueuedRun, at: ExplainContext & BacklogPlace): Wait {
+  const entry = createEntry(state, run)
+  const facts = gateFactsAt(state, at)
+  setEntryFacts(facts, entry)
+  const { session } = facts
+  if (session !== null) facts.session = { ...session, head: session.head ?? at.ahead }
+  const wait = explainWait({ ...entry, executable: at.executable }, facts, at.position)
+  deleteUnused(state, entry)
+  return wait
 }
 
 const gateFactsAt = (state: QueueState, at: PickContext): Mutable<GateFacts> => ({
@@ -100,6 +157,8 @@ function firstQueue(lane: Lane, closed: readonly QueueKind[]): AgentQueue | unde
 
 function isQueueAhead(a: AgentQueue, b: AgentQueue): boolean {
   if (a.agentInLane !== b.agentInLane) return isServedFirst(a.agentInLane, b.agentInLane)
+  // Its first run is not known yet.
+  if (isShort(a) || isShort(b)) return isShort(a)
   const [first, second] = [firstEntryOf(a), firstEntryOf(b)]
   return first !== undefined && second !== undefined && isRunFirst(first, second)
 }

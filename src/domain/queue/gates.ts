@@ -276,7 +276,7 @@ export function closedGate(run: GateCandidate, at: GateFacts): BlockedScope | nu
 }
 
 /** Why the run has not started: the first closed gate, or its position in the queue. */
-export function explainWait(run: GateCandidate, at: GateFacts, position: number): Wait {
+export function explainWait(run: GateCandidate, at: GateFacts, position: number | string): Wait {
   const closed = QUEUE_GATES.find((gate) => gate.isClosed(run, at))
   return closed === undefined
     ? { ...because('in_line', 'picking_order', { position }), gate: null }

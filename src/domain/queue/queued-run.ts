@@ -2,7 +2,6 @@ import type { BudgetLoad, GateCandidate, Load, ProviderLoad, ProviderStatus, Res
 import type { AgentId, BudgetId, LaneName, ProviderName, RunId, SessionKey } from '../ids.ts'
 import type { RankedList, HeapItem, IndexedHeap } from './heap.ts'
 import type { RunFacts } from '../run/run.ts'
-import type { LargeMap } from './large-map.ts'
 
 /** A pending run as it is put into the ready queue. */
 export interface QueuedRun extends Pick<
@@ -70,6 +69,41 @@ export interface AgentQueue extends HeapItem {
   readonly byReserves: Map<string, ReserveGroup>
   /** A limit of the agent or its provider is reached: not in the lane until it is released. */
   isHeld: boolean
+  /** Its lines with more runs in the backlog. */
+  readonly tails: Set<Tail>
+  /** Budgets refuse so many of its runs that no more are loaded until budgets change. */
+  isCapped: boolean
+}
+
+/** Runs that the backlog keeps in one order: executed by the same nodes, in the same lane, for the same agent. */
+export interface LineKey {
+  readonly agentId: AgentId
+  readonly lane: LaneName
+  readonly executorKey: string
+  readonly kind: QueueKind
+}
+
+/** The key by which a line orders its runs. */
+export type PickingKey = Pick<QueuedRun, 'id' | 'priority' | 'createdAt'>
+
+/** The part of a line that is in the backlog. No run in it sorts before `bound`. */
+export interface Tail {
+  readonly line: LineKey
+  bound: PickingKey
+  /** Null: this node cannot execute the line. */
+  queue: AgentQueue | null
+}
+
+/** The part of a session that is in the backlog: how many runs, none with a position before `from`. */
+export interface SessionTail {
+  readonly count: number
+  readonly from: number
+}
+
+/** What must be loaded from the backlog before the next run can be picked. */
+export interface Shortage {
+  readonly lines: readonly LineKey[]
+  readonly sessions: readonly SessionKey[]
 }
 
 /** The runs of a line with equal reserves: a budget without room for one of them has none for any. */
@@ -89,6 +123,7 @@ export interface AgentInLane {
   inFlight: number
   servedAt: number
   runs: number
+  queued: number
 }
 
 /** An agent in all lanes, with the counters of its limits. */
@@ -98,7 +133,7 @@ export interface Agent {
   readonly tasks: Mutable<Load>
   readonly lanes: Map<LaneName, AgentInLane>
   /** All its queued runs in picking order. */
-  readonly queued: RankedList<QueueEntry>
+  readonly queued: RankedList<PickingKey>
   readonly heldQueues: Set<AgentQueue>
   /** The provider it calls; null: none with quotas. */
   provider: Provider | null
@@ -132,11 +167,15 @@ export interface Session {
   runs: number
   /** Its limits were set by the caller and stay until they are reset. */
   hasLimits: boolean
+  /** Its runs in the backlog; null: none. */
+  tail: SessionTail | null
+  /** All its queued and active runs are in the backlog, so that one of them competes there. */
+  isTailOnly: boolean
 }
 
 /** The state of the ready queue of one org. */
 export interface QueueState {
-  readonly runs: LargeMap<RunId, QueueEntry>
+  readonly runs: Map<RunId, QueueEntry>
   readonly lanes: Map<LaneName, Lane>
   readonly agents: Map<AgentId, Agent>
   readonly sessions: Map<SessionKey, Session>
@@ -152,4 +191,13 @@ export interface QueueState {
   laneNames: ReadonlyMap<LaneName, unknown>
   tasksPerAgent: number | null
   servedCount: number
+  /** The lines with runs in the backlog, by name. */
+  readonly tails: Map<string, Tail>
+  /** Lines of which no more is loaded because budgets refuse `maxBlocked` of their runs in memory. */
+  readonly capped: Set<AgentQueue>
+  readonly maxBlocked: number
+  /** Sessions with room whose next run is in the backlog. Empty between transactions. */
+  readonly shortSessions: Set<Session>
+  /** Why the last pick found nothing; null: nothing may start. */
+  shortage: Shortage | null
 }

@@ -1,6 +1,18 @@
-import type { GateCandidate } from './gates.ts'
+import { instant } from '../instant.ts'
+import { closedGate, type GateCandidate, type GateFacts } from './gates.ts'
 import { NOT_IN_HEAP, updateInHeap, createIndexedHeap, addToHeap, removeFromHeap } from './heap.ts'
-import type { Agent, AgentInLane, ReserveGroup, QueueEntry, QueueKind, AgentQueue, QueueState } from './queued-run.ts'
+import { MAIN_LANE } from './lanes.ts'
+import type {
+  Agent,
+  AgentInLane,
+  AgentQueue,
+  Mutable,
+  QueueEntry,
+  QueueKind,
+  QueueState,
+  ReserveGroup,
+  Session,
+} from './queued-run.ts'
 
 /** The runs of an org or agent in flight in a lane, and when it was last served there, as a growing number. */
 export interface LaneUsage {
@@ -31,7 +43,7 @@ export function isRunFirst(
  * refused line or group leaves its heap and returns with the change that may admit it, so that it is never checked in
  * vain.
  */
-const queueKindOf = (run: Pick<GateCandidate, 'trigger'>): QueueKind =>
+export const queueKindOf = (run: Pick<GateCandidate, 'trigger'>): QueueKind =>
   run.trigger === 'task' || run.trigger === 'catchup' ? run.trigger : 'ordinary'
 
 function isGroupFirst(a: ReserveGroup, b: ReserveGroup): boolean {
@@ -67,7 +79,8 @@ export function stopCompeting(state: QueueState, entry: QueueEntry): void {
   if (group !== null && wasFirst && group.heapIndex !== NOT_IN_HEAP) updateInHeap(group.queue.groups, group)
 }
 
-function agentQueueFor(agentInLane: AgentInLane, kind: QueueKind): AgentQueue {
+/** The line of an agent in a lane, created on demand. */
+export function agentQueueFor(agentInLane: AgentInLane, kind: QueueKind): AgentQueue {
   const known = agentInLane.queues.get(kind)
   if (known !== undefined) return known
   const queue: AgentQueue = {
@@ -76,6 +89,8 @@ function agentQueueFor(agentInLane: AgentInLane, kind: QueueKind): AgentQueue {
     groups: createIndexedHeap(isGroupFirst),
     byReserves: new Map(),
     isHeld: false,
+    tails: new Set(),
+    isCapped: false,
     heapIndex: NOT_IN_HEAP,
   }
   agentInLane.queues.set(kind, queue)
@@ -107,9 +122,13 @@ function deleteGroup(state: QueueState, group: ReserveGroup): void {
   unlistIfEmpty(queue)
 }
 
+/** Whether it has nothing to offer, neither in memory nor in the backlog. */
+const isEmpty = ({ groups, tails, isCapped }: AgentQueue): boolean =>
+  groups.items.length === 0 && (isCapped || tails.size === 0)
+
 /** Adds the line to its lane if it has runs to offer. */
 export function listQueue(queue: AgentQueue): void {
-  if (queue.isHeld || queue.heapIndex !== NOT_IN_HEAP || queue.groups.items.length === 0) return
+  if (queue.isHeld || queue.heapIndex !== NOT_IN_HEAP || isEmpty(queue)) return
   addToHeap(queue.agentInLane.lane.queues[queue.kind], queue)
 }
 
@@ -117,8 +136,9 @@ function unlistQueue(queue: AgentQueue): void {
   if (queue.heapIndex !== NOT_IN_HEAP) removeFromHeap(queue.agentInLane.lane.queues[queue.kind], queue)
 }
 
-function unlistIfEmpty(queue: AgentQueue): void {
-  if (queue.groups.items.length === 0) unlistQueue(queue)
+/** Takes a line out of its lane when it has nothing left to offer. */
+export function unlistIfEmpty(queue: AgentQueue): void {
+  if (isEmpty(queue)) unlistQueue(queue)
 }
 
 /** Reorders the lines of an agent after its runs in flight in the lane have changed. */
@@ -174,3 +194,40 @@ export function releaseDueRuns(state: QueueState, now: number): void {
     startCompeting(entry)
   }
 }
+
+/**
+ * Only the head of a session competes, and only while the session has room. This check evaluates the session's gates
+ * with all other gates open; the other gates are checked when the lane picks.
+ */
+const OPEN = { inFlight: 0, limit: null }
+const OTHER_GATES_OPEN: GateFacts = {
+  now: instant(Number.MAX_SAFE_INTEGER),
+  session: null,
+  agent: OPEN,
+  agentTasks: OPEN,
+  org: OPEN,
+  orgTasks: OPEN,
+  budgets: new Map(),
+  provider: null,
+  catchup: OPEN,
+  lane: { name: MAIN_LANE, size: 1, held: 0 },
+}
+
+/** One reused object, because this check runs with every change. */
+const sessionGateFacts: Mutable<GateFacts> = { ...OTHER_GATES_OPEN }
+
+/** Whether the gates of its session are open, and no run in the backlog goes before it there. */
+export function mayCompete(entry: QueueEntry): boolean {
+  const { session } = entry
+  if (session !== null && !isAheadOfTail(session, entry)) return false
+  sessionGateFacts.session = session?.load ?? null
+  return closedGate(entry, sessionGateFacts) === null
+}
+
+/** Whether the budgets have room for the run, ignoring all other gates. */
+export const hasBudget = (entry: QueueEntry, state: QueueState): boolean =>
+  closedGate(entry, { ...OTHER_GATES_OPEN, session: entry.session?.load ?? null, budgets: state.budgets }) === null
+
+/** Whether no run of the session in the backlog goes before its first one in memory. */
+export const isAheadOfTail = ({ tail }: Session, { seq }: Pick<QueueEntry, 'seq'>): boolean =>
+  tail === null || (seq !== null && seq <= tail.from)

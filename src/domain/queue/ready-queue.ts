@@ -1,5 +1,5 @@
 import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, RunId, SessionKey } from '../ids.ts'
-import { instant, type Instant } from '../instant.ts'
+import type { Instant } from '../instant.ts'
 import {
   getOrCreateAgent,
   canExecute,
@@ -7,66 +7,52 @@ import {
   createQueueState,
   createEntry,
   forgetAgentIfIdle,
+  hasReady,
+  pendingOf,
+  queuedIn,
   queuePosition,
+  queuedBefore,
   recordServed,
   servingLane,
   getOrCreateSession,
   getOrCreateAgentInLane,
   deleteUnused,
 } from './build.ts'
-import { explainEntry, type ExplainContext, pickNext, type PickContext } from './fairness.ts'
 import {
-  type BudgetLoad,
-  closedGate,
-  type ProviderLoad,
-  type ProviderStatus,
-  type SessionLoad,
-  type GateFacts,
-  type Wait,
-} from './gates.ts'
+  type BacklogPlace,
+  explainEntry,
+  explainOutside,
+  type ExplainContext,
+  pickNext,
+  type PickContext,
+} from './fairness.ts'
+import type { BudgetLoad, LaneLoad, ProviderLoad, ProviderStatus, SessionLoad, Wait } from './gates.ts'
 import { NOT_IN_HEAP, addToHeap } from './heap.ts'
-import { MAIN_LANE } from './lanes.ts'
-import {
-  type QueueEntry,
-  QUEUE_KINDS,
-  type Mutable,
-  type QueueState,
-  type Session,
-  type QueuedRun,
+import type {
+  LineKey,
+  PickingKey,
+  QueueEntry,
+  Mutable,
+  QueueState,
+  Session,
+  SessionTail,
+  Shortage,
+  QueuedRun,
 } from './queued-run.ts'
-import { unblockGroup, startCompeting, releaseAgent, stopCompeting } from './ready-lines.ts'
+import { hasBudget, mayCompete, releaseAgent, startCompeting, stopCompeting, unblockGroup } from './ready-lines.ts'
 import { assignProvider, providerOpensAt, reviewProviders, setProviders } from './ready-providers.ts'
 import { isTerminal } from '../run/run-machine.ts'
-
-/**
- * Only the head of a session competes, and only while the session has room. This check evaluates the session's gates
- * with all other gates open; the other gates are checked when the lane picks.
- */
-const OPEN = { inFlight: 0, limit: null }
-const OTHER_GATES_OPEN: GateFacts = {
-  now: instant(Number.MAX_SAFE_INTEGER),
-  session: null,
-  agent: OPEN,
-  agentTasks: OPEN,
-  org: OPEN,
-  orgTasks: OPEN,
-  budgets: new Map(),
-  provider: null,
-  catchup: OPEN,
-  lane: { name: MAIN_LANE, size: 1, held: 0 },
-}
-
-/** One reused object, because this check runs with every change. */
-const sessionGateFacts: Mutable<GateFacts> = { ...OTHER_GATES_OPEN }
-
-function mayCompete(entry: QueueEntry): boolean {
-  sessionGateFacts.session = entry.session?.load ?? null
-  return closedGate(entry, sessionGateFacts) === null
-}
-
-/** Whether the budgets have room for the run, ignoring all other gates. */
-const hasBudget = (entry: QueueEntry, state: QueueState): boolean =>
-  closedGate(entry, { ...OTHER_GATES_OPEN, session: entry.session?.load ?? null, budgets: state.budgets }) === null
+import {
+  queuedBeside,
+  type QueuedBeside,
+  reattachTails,
+  reviewShortage,
+  setSessionTail,
+  setTail,
+  shortSessionsOf,
+  takeShortage,
+  uncapQueues,
+} from './tails.ts'
 
 /** Adds a queued run: to the order of its session if it has one. The caller reviews the session's head afterwards. */
 function enqueue(state: QueueState, entry: QueueEntry): void {
@@ -108,7 +94,9 @@ function addBehindHead(session: Session, entry: QueueEntry): void {
 
 /** Updates whether the head of a session competes after the session has changed. */
 function updateHeadCompeting(state: QueueState, session: Session | null): void {
-  if (session !== null && session.head !== null) updateCompeting(state, session.head)
+  if (session === null) return
+  if (session.head !== null) updateCompeting(state, session.head)
+  reviewShortage(state, session)
 }
 
 /** Updates whether a head, or a run without a session, competes. */
@@ -199,15 +187,33 @@ export interface ReadyQueue {
   readonly provider: (name: ProviderName) => ProviderStatus | null
   /** Null when the session is unknown. */
   readonly session: (key: SessionKey) => SessionLoad | null
+  /** Sets the key before which no competing run of the line in the backlog sorts; null: there is none. */
+  readonly setBacklog: (line: LineKey, bound: PickingKey | null) => void
+  /** Sets how many runs of the session are in the backlog, and their first position. */
+  readonly setBehind: (key: SessionKey, tail: SessionTail) => void
+  /** What must be loaded before the last `next` can be answered, told once; null: its answer is final. */
+  readonly shortage: () => Shortage | null
+  /** Sessions whose next run must be loaded. */
+  readonly shortSessions: () => Shortage | null
+  /** How many runs are queued in memory in the same session, and for the same agent in the same lane. */
+  readonly queuedBeside: (id: RunId) => QueuedBeside
   /** Why the run has not started; null when it is not waiting. */
   readonly explain: (id: RunId, at: ExplainContext) => Wait | null
+  /** The same for a run in the backlog. */
+  readonly explainOutside: (run: QueuedRun, at: OutsideContext) => Wait
   /** 1 + the number of queued runs of the same agent that go first; null when it is not queued. */
   readonly positionOf: (id: RunId) => number | null
+  /** How many queued runs of the agent in memory go before this key. */
+  readonly queuedBefore: (id: AgentId, key: PickingKey) => number
 }
 
+/** The facts that explain why a run in the backlog waits; its lane is found by the queue. */
+export type OutsideContext = Omit<ExplainContext, 'lane'> &
+  BacklogPlace & { readonly laneAt: (name: LaneName) => LaneLoad }
+
 /** Creates an empty ready queue for one org. */
-export function createReadyQueue(orgId: OrgId): ReadyQueue {
-  const state = createQueueState()
+export function createReadyQueue(orgId: OrgId, maxBlocked = Infinity): ReadyQueue {
+  const state = createQueueState(maxBlocked)
   const entryAt = (id: RunId): QueueEntry | undefined => state.runs.get(id)
   return {
     orgId,
@@ -243,10 +249,20 @@ export function createReadyQueue(orgId: OrgId): ReadyQueue {
     agents: () => state.agents.size,
     provider: (name) => state.providers.get(name) ?? null,
     session: (key) => state.sessions.get(key)?.load ?? null,
+    setBacklog: (line, bound) => setTail(state, line, bound),
+    setBehind: (key, tail) => {
+      setSessionTail(state, key, tail)
+      updateHeadCompeting(state, state.sessions.get(key) ?? null)
+    },
+    shortage: () => takeShortage(state),
+    shortSessions: () => shortSessionsOf(state),
+    queuedBeside: (id) => queuedBeside(state, id),
     explain: (id, at) => {
       const entry = entryAt(id)
       return entry === undefined || entry.inFlight ? null : explainEntry(state, entry, at)
     },
+    explainOutside: (run, at) => explainOutside(state, run, { ...at, lane: at.laneAt(servingLane(state, run)) }),
+    queuedBefore: (id, key) => queuedBefore(state, id, key),
     positionOf: (id) => {
       const entry = entryAt(id)
       return entry?.isQueued === true ? queuePosition(entry) : null
@@ -266,6 +282,7 @@ function forgetSession(state: QueueState, key: SessionKey): void {
   const session = state.sessions.get(key)
   if (session === undefined) return
   session.hasLimits = false
+  session.tail = null
   limitSession(state, session, { maxConcurrent: 1, context: null })
   if (session.runs === 0) state.sessions.delete(key)
 }
@@ -293,6 +310,7 @@ function setLimits(state: QueueState, limits: OrgLimits): void {
 }
 
 function setBudgets(state: QueueState, budgets: ReadonlyMap<BudgetId, BudgetLoad>): void {
+  uncapQueues(state)
   state.budgets.clear()
   for (const [id, load] of budgets) state.budgets.set(id, load)
   for (const group of state.outOfBudget) {
@@ -313,6 +331,7 @@ function setExecutable(state: QueueState, can: (executorKey: string) => boolean)
     entry.executable = executable
     if (entry.isQueued && (entry.session === null || entry.session.head === entry)) updateCompeting(state, entry)
   }
+  reattachTails(state)
 }
 
 function setLanes(state: QueueState, names: ReadonlySet<LaneName>): void {
@@ -320,23 +339,7 @@ function setLanes(state: QueueState, names: ReadonlySet<LaneName>): void {
   if (known.size === names.size && [...names].every((name) => known.has(name))) return
   state.laneNames = new Map([...names].map((name) => [name, null]))
   for (const entry of [...state.runs.values()]) moveToLane(state, entry)
-}
-
-function hasReady(state: QueueState, name: LaneName): boolean {
-  const lane = state.lanes.get(name)
-  return lane !== undefined && QUEUE_KINDS.some((kind) => lane.queues[kind].items.length > 0)
-}
-
-function pendingOf(state: QueueState, id: AgentId): number {
-  let pending = 0
-  for (const agentInLane of state.agents.get(id)?.lanes.values() ?? []) pending += agentInLane.runs
-  return pending
-}
-
-function queuedIn(state: QueueState): number {
-  let queued = 0
-  for (const lane of state.lanes.values()) queued += lane.queued
-  return queued
+  reattachTails(state)
 }
 
 /** Replaces the entry of a run and all its counts; null removes it. */
@@ -376,6 +379,9 @@ function removeEntry(state: QueueState, entry: QueueEntry): void {
 
 function addEntry(state: QueueState, entry: QueueEntry): void {
   state.runs.set(entry.id, entry)
+  const { session } = entry
+  if (session !== null && (entry.isActive || (entry.isQueued && entry.parkedBehind === null)))
+    session.isTailOnly = false
   countEntry(state, entry, 1)
   if (entry.isQueued) enqueue(state, entry)
 }

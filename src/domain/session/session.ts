@@ -98,8 +98,10 @@ function byAge(a: OrderedRun, b: OrderedRun): number {
 
 export interface SessionFacts {
   readonly rules: SessionRules
-  /** Pending runs of the session. */
+  /** Pending runs of the session that are in memory. */
   readonly runs: readonly SessionRun[]
+  /** Waiting ones that are not; left out: none. */
+  readonly behind?: number
   /** Set by /stopall: messages sent strictly before it must not run. */
   readonly cutoff: Instant | null
   /** A message that still waits for more from the same sender. */
@@ -157,17 +159,18 @@ export function admitToSession(
   const entry = enterSession(arrival, debounce, clock.now)
   if (isInterrupting(arrival, rules)) return interrupt(entry, facts, clock)
   const waiting = facts.runs.filter(isWaitingRun)
-  if (waiting.length < rules.cap) return entry
-  return applyDropPolicy(entry, rules, waiting)
+  const count = waiting.length + (facts.behind ?? 0)
+  if (count < rules.cap) return entry
+  return applyDropPolicy(entry, rules, { waiting, count })
 }
 
 /** Applies the drop policy when the cap is reached. */
 function applyDropPolicy(
   entry: SessionEntry,
   { drop, cap }: SessionRules,
-  waiting: readonly SessionRun[],
+  { waiting, count }: { readonly waiting: readonly SessionRun[]; readonly count: number },
 ): SessionAdmission {
-  const full = { waiting: waiting.length, cap }
+  const full = { waiting: count, cap }
   switch (drop) {
     case 'new':
       return { kind: 'reject', why: because('session_queue_full', 'session.drop=new', full) }
@@ -214,17 +217,20 @@ function enterSession(arrival: Arrival, debounce: Exclude<Debounce, { kind: 'mer
   return { ...plain, notBefore: delayed ? notBefore : null, debouncing: false, closes: debounce.closes, why }
 }
 
+/** Why the runs before an interrupting one are cancelled. */
+export const INTERRUPTED = because('interrupted', 'session.mode=interrupt')
+
 /** The new run enters regardless of the cap, and all runs before it are cancelled. */
 function interrupt(
   entry: SessionEntry,
   facts: SessionFacts,
   clock: { readonly now: Instant; readonly stopGraceMs: number },
 ): SessionEntry {
-  const rule = 'session.mode=interrupt'
-  const cancel = { ...clock, why: because('interrupted', rule) }
+  const cancel = { ...clock, why: INTERRUPTED }
   const active = cancelAll(facts.runs.filter(isActive), cancel)
   const waiting = cancelAll(facts.runs.filter(isWaitingRun), cancel)
-  const why = because('interrupting', rule, { cancelled: active.length, drained: waiting.length })
+  const drained = waiting.length + (facts.behind ?? 0)
+  const why = because('interrupting', INTERRUPTED.rule, { cancelled: active.length, drained })
   // A window of the same sender was just cancelled, so there is none to close.
   return { ...entry, interrupted: [...active, ...waiting], closes: null, interrupts: true, why }
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../instant.ts'
-import { because } from '../reasons.ts'
+import { because, type Why } from '../reasons.ts'
 import { cancelAll, type Cancellation } from '../run/cancellation.ts'
 import { isActive, isWaitingRun } from '../run/run.ts'
 import { inSessionOrder, type SessionRun } from './session.ts'
@@ -43,6 +43,8 @@ export interface StopPlan {
   readonly stopped: readonly Cancellation[]
   /** Waiting and debouncing runs that end without having run; their number is `drained`. */
   readonly drained: readonly Cancellation[]
+  /** Why these are cancelled. */
+  readonly why: Why
   /** Messages sent strictly before it that arrive later are stale. */
   readonly cutoff: Instant | null
 }
@@ -57,8 +59,9 @@ interface StopContext {
 /** /stop: cancels the oldest active run that is not stopping already; the rest continues. */
 export function planStop(runs: readonly SessionRun[], stop: StopContext): StopPlan {
   const oldest = runs.filter((run) => isActive(run) && run.state !== 'stopping').toSorted(inSessionOrder)[0]
-  const stopped = oldest === undefined ? [] : cancelAll([oldest], { ...stop, why: because('stopped', '/stop') })
-  return { stopped, drained: [], cutoff: null }
+  const why = because('stopped', '/stop')
+  const stopped = oldest === undefined ? [] : cancelAll([oldest], { ...stop, why })
+  return { stopped, drained: [], why, cutoff: null }
 }
 
 /** /stopall: cancels all active runs, drains all waiting ones, and makes messages sent before it stale. */
@@ -68,6 +71,7 @@ export function planStopAll(runs: readonly SessionRun[], stop: StopContext): Sto
   return {
     stopped: cancelAll(ordered.filter(isActive), cancel),
     drained: cancelAll(ordered.filter(isWaitingRun), cancel),
+    why: cancel.why,
     // Send times of both come from the same clock, so a message sent after the command runs, whatever the delays.
     cutoff: stop.sentAt ?? stop.now,
   }
@@ -77,6 +81,8 @@ export interface ResetPlan {
   readonly generation: number
   readonly cancelled: readonly Cancellation[]
   readonly cleared: readonly Cancellation[]
+  /** Why all of them are cancelled. */
+  readonly why: Why
 }
 
 /** A reset starts a new generation: waiting runs are cleared, active ones cancelled, late reports ignored. */
@@ -90,5 +96,6 @@ export function planReset(
     generation: session.generation + 1,
     cancelled: cancelAll(ordered.filter(isActive), cancel),
     cleared: cancelAll(ordered.filter(isWaitingRun), cancel),
+    why: cancel.why,
   }
 }

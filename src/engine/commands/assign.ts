@@ -11,8 +11,10 @@ import { applyEvent } from './runs.ts'
 import { releaseAssigned } from './settle.ts'
 import type { Command } from '../commands-port.ts'
 import { type LoadedOrg, reindexRun } from '../org-state/memory.ts'
+import { DEFAULT_WINDOW, loadAtOnce, type Loads } from '../org-state/backlog.ts'
+import { loadFirst, type StartOptions } from '../transaction/claim.ts'
 import { firstToStart } from '../transaction/startable.ts'
-import { type Allowance, WITHOUT_LIMIT } from '../transaction/limits.ts'
+import { WITHOUT_LIMIT } from '../transaction/limits.ts'
 
 /** A worker that waits for runs, with its limits. */
 export interface WorkerOffer {
@@ -38,22 +40,34 @@ export interface Assignment {
 /** Workers are limited by their own capacity, not by lanes or nodes. */
 const NO_CATCHUP_LIMIT = { inFlight: 0, limit: null }
 
-/**
- * Assigns runs to workers in the order of picking, one per worker in turn, until no worker has room or no run is left.
- */
-export function assignRuns(
+/** Assigns runs of an org whose backlog, if it has one, can be read at once. */
+export const assignRuns = (
   org: LoadedOrg,
   offers: readonly WorkerOffer[],
   allowance = WITHOUT_LIMIT,
-): readonly Assignment[] {
+): readonly Assignment[] => loadAtOnce(org, assignReadyRuns(org, offers, { allowance, window: DEFAULT_WINDOW }))
+
+/**
+ * Assigns runs to workers in the order of picking, one per worker in turn, until no worker has room or no run is left.
+ */
+export function* assignReadyRuns(
+  org: LoadedOrg,
+  offers: readonly WorkerOffer[],
+  options: StartOptions,
+): Loads<readonly Assignment[]> {
   const assigned: Assignment[] = []
   let open = offers.map((offer) => ({ offer, lanes: offer.agents.map((id) => laneName(workerKeyOf(id))) }))
-  while (open.length > 0)
-    open = open.filter(({ offer, lanes }) => {
-      const run = heldCount(org, offer.workerId) < offer.capacity ? nextRunIn(org, lanes, allowance) : null
-      if (run !== null) assigned.push(assign(org, run, offer))
-      return run !== null
-    })
+  while (open.length > 0) {
+    const left: typeof open = []
+    for (const asking of open) {
+      const { offer, lanes } = asking
+      const run = heldCount(org, offer.workerId) < offer.capacity ? yield* nextRunIn(org, lanes, options) : null
+      if (run === null) continue
+      assigned.push(assign(org, run, offer))
+      left.push(asking)
+    }
+    open = left
+  }
   return assigned
 }
 
@@ -62,11 +76,13 @@ const heldCount = (org: LoadedOrg, workerId: string): number => org.byNode.get(w
 /**
  * The next run of one of these lanes. The lane that was served moves to the end, so that no agent of a worker starves.
  */
-function nextRunIn(org: LoadedOrg, lanes: LaneName[], allowance: Allowance): RunRow | null {
+function* nextRunIn(org: LoadedOrg, lanes: LaneName[], options: StartOptions): Loads<RunRow | null> {
   const { state } = org
   for (const [index, name] of lanes.entries()) {
     const at = { now: state.now, lane: { name, size: 1, held: 0 }, catchup: NO_CATCHUP_LIMIT }
-    const run = firstToStart(org, at, allowance)
+    let run = firstToStart(org, at, options.allowance)
+    const short = run === undefined ? org.readyQueue.shortage() : null
+    if (short !== null) run = yield* loadFirst(org, at, { ...options, short })
     if (run === undefined) continue
     addAll(lanes, lanes.splice(index, 1))
     return run

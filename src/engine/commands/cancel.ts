@@ -3,9 +3,9 @@ import type { Instant } from '../../domain/instant.ts'
 import type { Why } from '../../domain/reasons.ts'
 import { type CancelDecision, type Cancellation, decideCancel } from '../../domain/run/cancellation.ts'
 import { planReset, planStop, planStopAll } from '../../domain/session/stop.ts'
-import type { Clearing, ClearingSubject } from './cancel-waiting-store.ts'
+import { clearingName, clearingOf, isCoveredBy, type Clearing, type ClearingSubject } from './cancel-waiting-store.ts'
 import { applyEvent } from './runs.ts'
-import { clearingName, clearingOf, type OrgState, isCoveredBy, pendingInSession } from '../org-state/org-state.ts'
+import { behindIn, type OrgState, pendingInSession } from '../org-state/org-state.ts'
 import type { RunRow } from '../../features/runs/store.ts'
 import type { SessionRow } from '../../features/sessions/store.ts'
 
@@ -33,12 +33,14 @@ export function cancelWaiting(
   cancel: ClearingSubject & { readonly why: Why; readonly superseded?: boolean },
 ): void {
   const { subject, key, why, superseded = false } = cancel
-  if (runs.length <= state.maxChanges) {
-    for (const run of runs) cancelOne(state, run, { why, superseded })
-    return
-  }
+  const session = subject === 'session' ? state.sessions.get(key as SessionKey) : undefined
+  const isInBacklog = session !== undefined && session.behind > 0
+  const isAtOnce = runs.length <= state.maxChanges
   // Runs created at this very time cannot be told from those created next, so they are cancelled at once.
-  for (const run of runs) if (run.createdAt >= state.now) cancelOne(state, run, { why, superseded })
+  for (const run of runs) if (isAtOnce || run.createdAt >= state.now) cancelOne(state, run, { why, superseded })
+  if (isAtOnce && !isInBacklog) return
+  // Until the clearing is done, new runs of the session do not wait behind those in the backlog.
+  if (isInBacklog) state.changes.sessions.add(session)
   const clearing: Clearing = { subject, key, before: state.now, superseded, why }
   state.clearings.set(clearingName(clearing), clearing)
   state.changes.clearings.add(clearing)
@@ -59,6 +61,7 @@ export function cancelSomeCleared(state: OrgState, max: number): readonly RunRow
       cancelOne(state, run, clearing)
       cancelled.push(run)
     }
+    if (clearing.subject === 'session' && (state.sessions.get(clearing.key as SessionKey)?.behind ?? 0) > 0) continue
     state.clearings.delete(clearingName(clearing))
     state.changes.clearings.delete(clearing)
     state.changes.cleared.push(clearing)
@@ -111,30 +114,30 @@ export function stopSession(
   if (how === 'reset') return resetSession(state, session, runs)
   const plan = how === 'stop' ? planStop(runs, clock) : planStopAll(runs, clock)
   applyCancellations(state, plan.stopped)
-  cancelInSession(state, session, plan.drained)
+  const behind = how === 'stop' ? 0 : behindIn(state, session)
+  if (how === 'stopall') cancelInSession(state, session, { cancellations: plan.drained, why: plan.why })
   if (plan.cutoff !== null) {
     session.cutoff = plan.cutoff
     state.changes.sessions.add(session)
   }
-  return { stopped: plan.stopped.length, drained: plan.drained.length }
+  return { stopped: plan.stopped.length, drained: plan.drained.length + behind }
 }
 
-/** Cancels waiting runs of a session, all for the same reason. */
+/** Cancels waiting runs of a session, in memory and in the backlog, all for the same reason. */
 export function cancelInSession(
   state: OrgState,
   { key }: Pick<SessionRow, 'key'>,
-  cancellations: readonly Cancellation[],
+  { cancellations, why }: { readonly cancellations: readonly Cancellation[]; readonly why: Why },
 ): void {
-  const [first] = cancellations
-  if (first === undefined) return
   const runs = cancellations.flatMap(({ runId }) => state.runs.get(runId) ?? [])
-  cancelWaiting(state, runs, { subject: 'session', key, why: first.why })
+  cancelWaiting(state, runs, { subject: 'session', key, why })
 }
 
 function resetSession(state: OrgState, session: SessionRow, runs: readonly RunRow[]): StopResult {
   const clock = { now: state.now, stopGraceMs: state.settings.node.stopGraceMs }
   const plan = planReset({ generation: session.generation, runs }, clock)
-  cancelInSession(state, session, plan.cleared)
+  const behind = behindIn(state, session)
+  cancelInSession(state, session, { cancellations: plan.cleared, why: plan.why })
   applyCancellations(state, plan.cancelled)
   session.generation = plan.generation
   // A conversation that starts over has used nothing of its context window.
@@ -145,5 +148,5 @@ function resetSession(state: OrgState, session: SessionRow, runs: readonly RunRo
     run.inGeneration = false
     state.changes.changed.add(run)
   }
-  return { stopped: plan.cancelled.length, drained: plan.cleared.length }
+  return { stopped: plan.cancelled.length, drained: plan.cleared.length + behind }
 }

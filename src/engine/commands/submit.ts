@@ -13,6 +13,7 @@ import { isHeld } from '../../domain/schedule/held.ts'
 import { mergeContent, type MessageContent } from '../../domain/session/debounce.ts'
 import {
   droppedWhy,
+  INTERRUPTED,
   runOfSession,
   type SessionFacts,
   sessionOfRun,
@@ -23,6 +24,7 @@ import { applyCancellations, cancelInSession } from './cancel.ts'
 import { runsOfDay } from './daily-runs.ts'
 import { agentInState, createRun, applyEvent, retryPolicyFor } from './runs.ts'
 import {
+  behindIn,
   type LoadedAgent,
   type OrgState,
   pendingInSession,
@@ -178,7 +180,7 @@ function merge(
 type AdmittedVerdict = Extract<ReturnType<typeof decideAdmission>, { kind: 'enter' }>
 
 function admitSubmission(state: OrgState, submission: Submission, verdict: AdmittedVerdict): SubmitResult {
-  interruptSession(state, submission, verdict.interrupted)
+  interruptSession(state, submission, verdict)
   const closes = verdict.closes === null ? undefined : state.runs.get(verdict.closes)
   if (closes !== undefined) applyEvent(state, closes, { event: 'due', why: because('accepted', 'session.debounce_ms') })
   const run = createRun(state, {
@@ -208,8 +210,9 @@ function admitSubmission(state: OrgState, submission: Submission, verdict: Admit
 }
 
 /** Asks active runs to stop and cancels waiting ones, in pieces if there are many. */
-function interruptSession(state: OrgState, { sessionKey }: Submission, interrupted: readonly Cancellation[]): void {
-  if (sessionKey === null || interrupted.length === 0) return
+function interruptSession(state: OrgState, { sessionKey }: Submission, verdict: AdmittedVerdict): void {
+  const { interrupted, interrupts } = verdict
+  if (sessionKey === null || !interrupts) return
   const waits = ({ runId }: Cancellation): boolean => {
     const run = state.runs.get(runId)
     return run !== undefined && isWaitingRun(run)
@@ -218,7 +221,7 @@ function interruptSession(state: OrgState, { sessionKey }: Submission, interrupt
     state,
     interrupted.filter((one) => !waits(one)),
   )
-  cancelInSession(state, { key: sessionKey }, interrupted.filter(waits))
+  cancelInSession(state, { key: sessionKey }, { cancellations: interrupted.filter(waits), why: INTERRUPTED })
 }
 
 /** Stores a requested `maxConcurrent` in the session until it is changed. */
@@ -270,6 +273,7 @@ function sessionFacts(
   return {
     rules: { ...rulesOf(state, session), ...submission.rules },
     runs,
+    behind: behindIn(state, session),
     cutoff: cutoffOf(session, state.now),
     open:
       open === undefined || open.notBefore === null
@@ -278,10 +282,13 @@ function sessionFacts(
   }
 }
 
+/** Queued tasks of all agents, in memory and in the backlog. */
+export const countQueuedTasks = ({ allQueuedTasks, backlog }: OrgState): number => allQueuedTasks.size + backlog.tasks
+
 function taskLimits(state: OrgState, agentId: AgentId): NonNullable<QueueLimits['tasks']> {
-  const queued = state.allQueuedTasks.size
+  const queuedForAgent = (state.queuedTasks.get(agentId)?.size ?? 0) + (state.backlog.tasksOf.get(agentId) ?? 0)
   const { maxQueue, maxPerAgent } = state.settings.tasks
-  return { agent: agentId, queued, queuedForAgent: state.queuedTasks.get(agentId)?.size ?? 0, maxQueue, maxPerAgent }
+  return { agent: agentId, queued: countQueuedTasks(state), queuedForAgent, maxQueue, maxPerAgent }
 }
 
 function runFieldsOf(

@@ -42,7 +42,8 @@ export function refreshOrgs(parts: NodeParts): void {
 
 /** No run is pending, and no transaction is requested or scheduled. */
 function isEmpty(actor: OrgActor): boolean {
-  return actor.isIdle() && (actor.loaded()?.state.runs.size ?? 0) === 0
+  const { runs, backlog } = actor.loaded()?.state ?? {}
+  return actor.isIdle() && (runs?.size ?? 0) + (backlog?.count ?? 0) === 0
 }
 
 function drop(parts: NodeParts, { orgId }: OrgActor): void {

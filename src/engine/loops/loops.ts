@@ -25,6 +25,7 @@ import { limitOrgs } from '../org-limits.ts'
 import { wakeReady } from '../reports.ts'
 import { findDue, findNextOccurrence } from '../transaction/reads.ts'
 import type { LaneRules } from '../../features/lanes/service.ts'
+import { loadBacklogSupport } from '../../features/nodes/store.ts'
 import { joinDeployment, leaveDeployment, renewLease } from '../../features/nodes/membership.ts'
 import { renewWaitingWorkers } from '../../features/workers/service.ts'
 
@@ -210,6 +211,7 @@ async function inboxPass(parts: NodeParts, inbox: Inbox): Promise<number | undef
 /** Applies changes of other nodes, and settles what lost nodes and workers held. */
 export async function watchPass(parts: NodeParts, laneRules: () => Promise<LaneRules>): Promise<number | undefined> {
   applyLaneRules(parts, await laneRules())
+  parts.state.allReadBacklog ||= await loadBacklogSupport(parts.control)
   await applyChangedOrgs(parts)
   await wakePendingOrgs(parts)
   await compareLoaded(parts)

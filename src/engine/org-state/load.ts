@@ -3,28 +3,47 @@ import type { AgentId, OrgId, ScheduleId, SessionKey } from '../../domain/ids.ts
 import { parseZone, UTC, type Zone } from '../../domain/time/zone.ts'
 import { loadAgents, type AgentRow } from '../../features/agents/store.ts'
 import { loadPeriodUsages } from '../../features/budgets/store.ts'
-import { loadClearings } from '../commands/cancel-waiting-store.ts'
+import { loadClearings, replaceClearings } from '../commands/cancel-waiting-store.ts'
 import { loadClockSteps } from '../../platform/db/clock.ts'
 import type { Connection, Database, Transaction } from '../../platform/db/database.ts'
 import { loadOrg } from '../../features/access/orgs-store.ts'
 import { loadPending } from './pending-store.ts'
+import type { RunRow } from '../../features/runs/store.ts'
 import { loadSchedules } from '../../features/schedules/store.ts'
 import { loadSessions, type SessionRow } from '../../features/sessions/store.ts'
 import { inSnapshot, loadVersion, type OrgVersion } from '../transaction/history-store.ts'
 import { RUNS_PER_DAY, setDailyRuns } from '../commands/daily-runs.ts'
-import { type LoadedAgent, replaceClearings } from './org-state.ts'
+import type { LoadedAgent, OrgState } from './org-state.ts'
 import { joinSession } from '../commands/submit.ts'
 import { inlineAgentFor } from '../commands/runs.ts'
-import { loadBudgetsIntoState, loadQuotasIntoState } from '../transaction/review-budgets.ts'
+import { updateReserves } from '../commands/budgets.ts'
+import type { Command } from '../commands-port.ts'
+import {
+  loadBudgetsIntoState,
+  loadQuotasIntoState,
+  loadTypicalUsageFor,
+  reviewBudgets,
+} from '../transaction/review-budgets.ts'
 import {
   emptyLoadedOrg,
   reindexRun,
   updateSessionLimits,
   addLoadedRun,
+  type BacklogRequest,
   setOrgLimit,
   type LoadedOrg,
   type NodeCapabilities,
 } from './memory.ts'
+import { loadForCommands, type Loads, setBacklogLines } from './backlog.ts'
+import {
+  type BacklogRun,
+  loadBacklogLines,
+  nextWake,
+  takeByIds,
+  takeDue,
+  takeFromLines,
+  takeFromSessions,
+} from './backlog-store.ts'
 import { hasPayloadRoom } from './payloads.ts'
 
 /** Rows read and applied at a time; the event loop runs in between. */
@@ -44,7 +63,8 @@ async function readOrgState(connection: Connection, node: NodeCapabilities, orgI
   const loaded = emptyLoadedOrg(orgId, node)
   setVersion(loaded, await loadVersion(connection, orgId))
   await loadOrgLimits(connection, loaded)
-  await loadUnfinished(connection, loaded)
+  await loadUnfinished(connection, loaded, node)
+  await loadBacklog(connection, loaded)
   await loadBudgetsIntoState(connection, loaded, new Set())
   await loadQuotasIntoState(connection, loaded, new Set())
   for (let after = ''; ;) {
@@ -60,6 +80,61 @@ async function readOrgState(connection: Connection, node: NodeCapabilities, orgI
   return loaded
 }
 
+/** Loads what of the org is in the backlog. */
+async function loadBacklog(connection: Connection, loaded: LoadedOrg): Promise<void> {
+  const { orgId, backlog } = loaded.state
+  const lines = await loadBacklogLines(connection, { orgId })
+  if (lines.length === 0) return
+  setBacklogLines(loaded, lines, null)
+  backlog.wakesAt = await nextWake(connection, { orgId, from: null })
+}
+
+/** Performs a step with rows of the backlog, which arrive with their sessions and agents. */
+export async function withBacklog<Result>(
+  tx: Transaction,
+  { org, node }: { readonly org: LoadedOrg; readonly node: NodeCapabilities },
+  step: Loads<Result>,
+): Promise<Result> {
+  const { state } = org
+  let next = step.next()
+  while (next.done !== true) {
+    const rows = await takeRows(tx, state, next.value)
+    const runs = rows.map(({ run }) => run)
+    await loadSessionsIntoState(tx, org, { node, keys: missingSessions(org, runs) })
+    for (const { agentId } of runs) if (!state.agents.has(agentId)) org.missing.agents.add(agentId)
+    await loadMissing(tx, org)
+    if (state.budgets !== null) await reviewReserves(tx, org, runs)
+    next = step.next(rows)
+  }
+  return next.value
+}
+
+/** Reads what their agents usually spend, so that it is known when they are picked. */
+async function reviewReserves(tx: Transaction, org: LoadedOrg, runs: readonly RunRow[]): Promise<void> {
+  const { budgets } = org.state
+  if (budgets === null) return
+  for (const run of runs) updateReserves(budgets, run, null)
+  await reviewBudgets(tx, org)
+}
+
+async function takeRows(tx: Transaction, state: OrgState, request: BacklogRequest): Promise<readonly BacklogRun[]> {
+  const { orgId, backlog } = state
+  switch (request.kind) {
+    case 'lines':
+      return takeFromLines(tx, { orgId, lines: request.lines })
+    case 'sessions':
+      return takeFromSessions(tx, { orgId, sessions: request.sessions })
+    case 'ids':
+      return takeByIds(tx, { orgId, ids: request.ids })
+    case 'due': {
+      const rows = await takeDue(tx, { orgId, ...request })
+      const last = rows.at(-1)?.run.deadline ?? null
+      backlog.wakesAt = rows.length === request.max ? last : await nextWake(tx, { orgId, from: request.from })
+      return rows
+    }
+  }
+}
+
 /** Loads the limits of the org and their usage. */
 export async function loadOrgLimits(connection: Connection, loaded: LoadedOrg): Promise<void> {
   const { state } = loaded
@@ -73,9 +148,15 @@ export async function loadOrgLimits(connection: Connection, loaded: LoadedOrg): 
 /**
  * Loads the pending clearings and clock steps. Between transactions only: those of the present one are not written yet.
  */
-export async function loadUnfinished(connection: Connection, { state }: LoadedOrg): Promise<void> {
+export async function loadUnfinished(connection: Connection, loaded: LoadedOrg, node: NodeCapabilities): Promise<void> {
+  const { state } = loaded
   replaceClearings(state.clearings, await loadClearings(connection, state.orgId))
   state.clockSteps = await loadClockSteps(connection, state.orgId)
+  // All that is left to cancel may be in the backlog.
+  const keys = [...state.clearings.values()].flatMap(({ subject, key }) =>
+    subject === 'session' && !state.sessions.has(key as SessionKey) ? [key as SessionKey] : [],
+  )
+  await loadSessionsIntoState(connection, loaded, { node, keys })
 }
 
 /** Loads how many runs of the day other nodes have created; the limit is passed in. */
@@ -254,3 +335,57 @@ export const taskAgent = (id: AgentId): LoadedAgent => ({
   maxConcurrent: null,
   provider: null,
 })
+
+interface MissingRows {
+  readonly sessions: Set<SessionKey>
+  readonly schedules: Set<ScheduleId>
+  readonly agents: Set<AgentId>
+}
+
+/** The rows that commands need and that are not in the org state. */
+export function missingRows(
+  { state }: LoadedOrg,
+  commands: readonly Command<unknown>[],
+  ahead?: ReadAhead,
+): MissingRows {
+  const absent: MissingRows = { sessions: new Set(), schedules: new Set(), agents: new Set() }
+  for (const { needs, prepare } of commands) {
+    if (needs === undefined) continue
+    // A command with statements of its own may have changed rows that are loaded.
+    const again = prepare !== undefined
+    for (const key of needs.sessions ?? [])
+      if (again || !(state.sessions.has(key) || ahead?.sessions.has(key))) absent.sessions.add(key)
+    for (const id of needs.schedules ?? []) if (again || !state.schedules.has(id)) absent.schedules.add(id)
+    for (const id of needs.agents ?? [])
+      if (again || !(state.agents.has(id) || ahead?.agents.has(id))) absent.agents.add(id)
+  }
+  return absent
+}
+
+/** The commands of a transaction, and what was read ahead for them. */
+export interface CommandBatch {
+  readonly org: LoadedOrg
+  readonly commands: readonly Command<unknown>[]
+  readonly ahead: ReadAhead
+}
+
+/** Loads the rows that the commands need into the org state. */
+export async function loadNeeds(
+  tx: Transaction,
+  node: NodeCapabilities,
+  { org, commands, ahead }: CommandBatch,
+): Promise<void> {
+  const { state } = org
+  const { sessions, schedules, agents } = missingRows(org, commands, ahead)
+  await loadSchedulesIntoState(tx, org, [...schedules])
+  for (const id of schedules) {
+    const row = state.schedules.get(id)
+    if (row === undefined) continue
+    if (!state.agents.has(row.agentId)) agents.add(row.agentId)
+    if (row.sessionKey !== null && !state.sessions.has(row.sessionKey)) sessions.add(row.sessionKey)
+  }
+  await loadSessionsIntoState(tx, org, { node, keys: [...sessions] })
+  await loadAgentsIntoState(tx, org, [...agents])
+  await withBacklog(tx, { org, node }, loadForCommands(org, commands))
+  if (state.budgets !== null) await loadTypicalUsageFor(tx, org, commands)
+}

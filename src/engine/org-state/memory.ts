@@ -5,9 +5,10 @@ import { isTerminal } from '../../domain/run/run-machine.ts'
 import { isHeld } from '../../domain/schedule/held.ts'
 import { type ContextUse, sessionOfRun } from '../../domain/session/session.ts'
 import { updateReserves } from '../commands/budgets.ts'
+import { clearingName, clearingOf } from '../commands/cancel-waiting-store.ts'
 import {
   type RandomSource,
-  clearingOf,
+  behindIn,
   type OrgState,
   emptyOrgState,
   indexRun,
@@ -19,6 +20,8 @@ import { createTimers, type Timers } from './timers.ts'
 import { orgLock, type OrgVersion } from '../transaction/history-store.ts'
 import type { EngineSettings } from '../../features/config/settings.ts'
 import { type RunRow, nextChangeAt } from '../../features/runs/store.ts'
+import type { SessionRow } from '../../features/sessions/store.ts'
+import type { BacklogRun, LinePart, SessionPart } from './backlog-store.ts'
 
 /**
  * The held occurrences, by release time. Each schedule releases one at a time, oldest first, with the configured
@@ -102,6 +105,23 @@ function createHeldRuns(state: OrgState): HeldRuns {
   }
 }
 
+/** How much of an org is in memory. */
+export interface MemoryWindow {
+  /** Queued runs of an agent in a lane. */
+  readonly line: number
+  /** Queued runs of a session. */
+  readonly session: number
+  /** Queued runs of all lines, if there are many. */
+  readonly org: number
+}
+
+/** Rows of the backlog that are taken out of it. */
+export type BacklogRequest =
+  | { readonly kind: 'lines'; readonly lines: readonly LinePart[] }
+  | { readonly kind: 'sessions'; readonly sessions: readonly SessionPart[] }
+  | { readonly kind: 'due'; readonly now: Instant; readonly from: Instant; readonly max: number }
+  | { readonly kind: 'ids'; readonly ids: readonly RunId[] }
+
 /** What a node can execute and its settings, the same for every org. */
 export interface NodeCapabilities {
   readonly randomSource: RandomSource
@@ -110,6 +130,8 @@ export interface NodeCapabilities {
   readonly laneNames: () => ReadonlySet<LaneName>
   /** Estimates how full sessions are, while a connected client provides it; null: never provided. */
   readonly estimate: (() => ((key: SessionKey) => ContextUse | null) | null) | null
+  /** How much of an org is in memory. Null, or left out: new runs are not put into the backlog. */
+  readonly window?: () => MemoryWindow | null
   /** Catch-up runs that the node executes or has claimed, counted against `catchup_max_active`. Left out: none. */
   readonly catchups?: () => number
 }
@@ -143,10 +165,18 @@ export interface LoadedOrg {
    */
   isUnsettled: boolean
   orgLimit: number | null
+  /** Takes rows from a backlog that can be read at once; left out: it is in the database. */
+  readBacklog?: (request: BacklogRequest) => readonly BacklogRun[]
 }
 
+/**
+ * When budgets refuse so many runs of a line in memory, no more are loaded: they could be looked through to the last,
+ * and most would be refused, too.
+ */
+const MAX_BLOCKED = 1_024
+
 export function emptyLoadedOrg(orgId: OrgId, node: NodeCapabilities): LoadedOrg {
-  const readyQueue = createReadyQueue(orgId)
+  const readyQueue = createReadyQueue(orgId, MAX_BLOCKED)
   const state = emptyOrgState(orgId, node.randomSource, node.settings())
   const org: LoadedOrg = {
     lock: orgLock(orgId),
@@ -261,6 +291,12 @@ export function updateSessionLimits(org: LoadedOrg, key: SessionKey, node: NodeC
   if (session === undefined) return
   const { maxConcurrent } = rulesOf(org.state, session)
   org.readyQueue.setSession(key, { maxConcurrent, context: node.estimate?.()?.(key) ?? session.context })
+  showBehind(org, session)
+}
+
+/** Updates the ready queue with the part of the session that is in the backlog. */
+export function showBehind({ state, readyQueue }: LoadedOrg, session: SessionRow): void {
+  readyQueue.setBehind(session.key, { count: behindIn(state, session), from: session.behindFrom })
 }
 
 /** Maximum number of idle sessions and of idle agents kept in memory; evicted ones are loaded again on demand. */
@@ -273,7 +309,7 @@ export function evictIdleRows({ state, readyQueue, idleSchedules }: LoadedOrg): 
   evictIdle({
     entries: state.sessions,
     limit: state.bySession.size + MAX_IDLE,
-    isNeeded: (key) => state.bySession.has(key),
+    isNeeded: (key) => state.bySession.has(key) || state.clearings.has(clearingName({ subject: 'session', key })),
     forget: (key) => readyQueue.forgetSession(key),
   })
   // Tasks may name any agent, so most agents are never named again.

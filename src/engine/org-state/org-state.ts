@@ -11,16 +11,21 @@ import type {
 } from '../../domain/ids.ts'
 import { type Instant, instant } from '../../domain/instant.ts'
 import type { ProbeAnswer } from '../../domain/probe/verdict.ts'
-import { LargeMap } from '../../domain/queue/large-map.ts'
+import type { LineKey, PickingKey } from '../../domain/queue/queued-run.ts'
 import type { Why } from '../../domain/reasons.ts'
 import type { RetryPolicy } from '../../domain/run/retry-policy.ts'
-import { isWaitingRun } from '../../domain/run/run.ts'
 import { isBackfilled } from '../../domain/schedule/backfill.ts'
 import { isHeld } from '../../domain/schedule/held.ts'
 import type { OccurrenceKey } from '../../domain/schedule/occurrence-key.ts'
 import type { SessionRules } from '../../domain/session/session.ts'
 import type { Zone } from '../../domain/time/zone.ts'
-import type { Clearing, ClearingSubject } from '../commands/cancel-waiting-store.ts'
+import {
+  clearingName,
+  clearingOf,
+  type Clearing,
+  type Clearings,
+  type ClearingSubject,
+} from '../commands/cancel-waiting-store.ts'
 import type { BudgetWithUsage, OrgBudgets } from './budget-usage.ts'
 import type { LoadedProvider, OrgQuotas } from './quota-usage.ts'
 import type { IdempotencyRow } from '../transaction/idempotency-store.ts'
@@ -84,34 +89,24 @@ export interface RangeDecision {
 /** An attempt that is followed by another. */
 export type EndedAttempt = Omit<AttemptRow, 'orgId'>
 
-/** Sessions and schedules whose older waiting runs are being cancelled in pieces, by name. */
-type Clearings = Map<string, Clearing>
-
-export const clearingName = ({ subject, key }: ClearingSubject): string => `${subject} ${key}`
-
-/** Whether the clearing cancels the run. */
-export function isCoveredBy({ subject, before, superseded }: Clearing, run: RunRow): boolean {
-  if (run.createdAt >= before || run.finishedAt !== null || !isWaitingRun(run)) return false
-  if (subject === 'session') return true
-  // Held occurrences of a schedule are never superseded, and end at once when it is deleted.
-  if (isHeld(run)) return false
-  // When a schedule is deleted, only the runs waiting for one of its slots are cancelled.
-  return superseded ? !isBackfilled(run) : run.slot === 'parked'
+/** The part of a line that is in the backlog. */
+export interface LineInBacklog extends LineKey {
+  count: number
+  /** Those that compete: not behind others of their sessions. */
+  waiting: number
+  /** None of them sorts before it; null: none competes. */
+  bound: PickingKey | null
 }
 
-/** The clearing that will cancel the run; undefined for nearly every run. */
-export function clearingOf(clearings: Clearings, run: RunRow): Clearing | undefined {
-  if (clearings.size === 0) return undefined
-  const session = run.sessionKey === null ? undefined : clearings.get(`session ${run.sessionKey}`)
-  if (session !== undefined && isCoveredBy(session, run)) return session
-  const schedule = run.scheduleId === null ? undefined : clearings.get(`schedule ${run.scheduleId}`)
-  return schedule !== undefined && isCoveredBy(schedule, run) ? schedule : undefined
-}
-
-/** Replaces the clearings by those from the database. */
-export function replaceClearings(clearings: Clearings, found: readonly Clearing[]): void {
-  clearings.clear()
-  for (const clearing of found) clearings.set(clearingName(clearing), clearing)
+/** What of an org is in the backlog. */
+export interface Backlog {
+  /** By name. A line with nothing in the backlog is not in it. */
+  readonly lines: Map<string, LineInBacklog>
+  count: number
+  tasks: number
+  readonly tasksOf: Map<AgentId, number>
+  /** No run in the backlog has an earlier deadline; null: none has any. */
+  wakesAt: Instant | null
 }
 
 /**
@@ -119,13 +114,13 @@ export function replaceClearings(clearings: Clearings, found: readonly Clearing[
  * with each transaction. It is kept between transactions: a node whose state ends at the org's newest transaction has
  * nothing to load.
  *
- * Invariants: every pending run of the org is in it, with its session and, if that still exists, its schedule; other
- * rows that a decision reads are loaded before the decision.
+ * Invariants: every pending run of the org is in it or in the backlog, and those in it come with their session and, if
+ * that still exists, their schedule; other rows that a decision reads are loaded before the decision.
  */
 export interface OrgState {
   readonly orgId: OrgId
   readonly randomSource: RandomSource
-  readonly runs: LargeMap<RunId, RunRow>
+  readonly runs: Map<RunId, RunRow>
   readonly bySession: Map<SessionKey, Set<RunRow>>
   readonly bySchedule: Map<ScheduleId, Set<RunRow>>
   readonly sessions: Map<SessionKey, SessionRow>
@@ -134,6 +129,8 @@ export interface OrgState {
   /** Queued tasks, by agent. */
   readonly queuedTasks: Map<AgentId, Set<RunId>>
   readonly allQueuedTasks: Set<RunId>
+  /** What of the org is not in memory. */
+  readonly backlog: Backlog
   /** Null: the org has no budget, which skips all budget checks. */
   budgets: OrgBudgets | null
   /** Null: the org has no provider, which skips all quota checks. */
@@ -202,6 +199,11 @@ export interface Changes {
   ended: RunRow[]
   /** Held runs that were released. Empty in nearly every transaction. */
   readonly released: Set<RunRow>
+  /** Runs that were taken from the backlog. Empty in nearly every transaction, like the next two. */
+  readonly promoted: Set<RunRow>
+  /** New runs that are in the backlog, and whether they are behind others of their session. */
+  readonly backlogged: Map<RunRow, boolean>
+  readonly lines: Set<LineInBacklog>
   /** Changed runs whose payload changed too. */
   readonly merged: Set<RunRow>
   readonly newSessions: Set<SessionRow>
@@ -275,14 +277,10 @@ export function emptyOrgState(orgId: OrgId, chance: RandomSource, settings: Engi
     orgId,
     randomSource: chance,
     settings,
-    runs: new LargeMap(),
-    bySession: new Map(),
-    bySchedule: new Map(),
-    sessions: new Map(),
-    schedules: new Map(),
-    agents: new Map(),
-    queuedTasks: new Map(),
-    allQueuedTasks: new Set(),
+    runs: new Map(),
+    ...{ bySession: new Map(), bySchedule: new Map(), sessions: new Map(), schedules: new Map() },
+    ...{ agents: new Map(), queuedTasks: new Map(), allQueuedTasks: new Set() },
+    backlog: { lines: new Map(), count: 0, tasks: 0, tasksOf: new Map(), wakesAt: null },
     ...{ budgets: null, quotas: null, quotasChanged: false, daily: null, maxTimeoutSeconds: null },
     ...{ reservesChanged: false, now: instant(0), transactionNo: 0, positionsAssigned: 0, maxChanges: Infinity },
     ...{ clearings: new Map(), clockSteps: [] },
@@ -297,6 +295,9 @@ export const noChanges = (): Changes => ({
   changed: new Set(),
   ended: [],
   released: new Set(),
+  promoted: new Set(),
+  backlogged: new Map(),
+  lines: new Set(),
   merged: new Set(),
   newSessions: new Set(),
   sessions: new Set(),
@@ -346,12 +347,10 @@ export function unindexRun(state: OrgState, run: RunRow): void {
 /** Updates the count of queued tasks after the run has changed its state. */
 export function countTask(state: OrgState, run: RunRow): void {
   if (run.trigger !== 'task') return
-  if (run.state !== 'queued' && run.state !== 'waiting') {
-    uncountTask(state, run)
-    return
-  }
-  addTo(state.queuedTasks, run.agentId, run.id)
-  state.allQueuedTasks.add(run.id)
+  if (run.state === 'queued' || run.state === 'waiting') {
+    addTo(state.queuedTasks, run.agentId, run.id)
+    state.allQueuedTasks.add(run.id)
+  } else uncountTask(state, run)
 }
 
 function uncountTask(state: OrgState, run: RunRow): void {
@@ -386,6 +385,10 @@ export function pendingInSession(state: OrgState, session: SessionRow): readonly
     if (run.generation === session.generation && run.finishedAt === null && !isCleared(state, run)) found.push(run)
   return found
 }
+
+/** Waiting runs of the session in the backlog that count; those that are being cancelled do not. */
+export const behindIn = ({ clearings }: OrgState, { key, behind }: SessionRow): number =>
+  clearings.size > 0 && clearings.has(clearingName({ subject: 'session', key })) ? 0 : behind
 
 /** Oldest first, without superseded and held runs, and without backfill runs that need no slot of the schedule. */
 export function pendingOfSchedule(state: OrgState, id: ScheduleId): readonly RunRow[] {

@@ -33,7 +33,8 @@ const liveColumns = columns({
 })
 const liveRowColumns = columns({ id: column.text<RunId>(), ...liveColumns.definitions })
 
-const fixedColumns = columns({
+/** Columns that never change while a run is pending. */
+export const fixedColumns = columns({
   id: column.text<RunId>(),
   jobRunId: column.text<string | null>(),
   agentId: column.text<AgentId>(),
@@ -66,7 +67,7 @@ const PENDING_COLUMNS = `${fixedColumns.of('r')}, ${liveColumns.of('p')}`
 
 const pendingColumns = columns({ ...fixedColumns.definitions, ...liveColumns.definitions, payload: column.json() })
 
-const IS_SMALL = `pg_column_size(r.payload) <= ${SMALL_PAYLOAD}`
+export const IS_SMALL = `pg_column_size(r.payload) <= ${SMALL_PAYLOAD}`
 
 /**
  * Both keys have their lower bound: merged with an index that is read from its beginning, each page took longer than
@@ -120,7 +121,7 @@ export async function loadLiveRuns(
   })
 }
 
-function toRunRow(row: RowOf<typeof pendingColumns>, orgId: OrgId): RunRow {
+export function toRunRow(row: RowOf<typeof pendingColumns>, orgId: OrgId): RunRow {
   const { trigger, debouncing } = row
   return {
     id: row.id,

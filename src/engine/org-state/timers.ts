@@ -1,7 +1,6 @@
 import { popFromHeap, pushToHeap } from '../../domain/queue/heap.ts'
 import type { RunId } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { LargeMap } from '../../domain/queue/large-map.ts'
 
 /**
  * When something happens to runs by themselves: a debounce window closes, a wait is over, a deadline passes. Kept in
@@ -29,7 +28,7 @@ const isBefore = (a: Alarm, b: Alarm): boolean => a.at < b.at || (a.at === b.at 
 export function createTimers(): Timers {
   const heap: Alarm[] = []
   // The valid time of each run: changing it leaves the old alarm in the heap.
-  const times = new LargeMap<RunId, Instant>()
+  const times = new Map<RunId, Instant>()
   const isStale = (alarm: Alarm): boolean => times.get(alarm.id) !== alarm.at
   const first = (): Alarm | undefined => {
     while (heap[0] !== undefined && isStale(heap[0])) popFromHeap(heap, isBefore)

@@ -1,7 +1,10 @@
 import type { AgentId, BudgetId, OrgId, ProviderName, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
+import { instant, type Instant } from '../../domain/instant.ts'
 import { isTerminal, type RunState } from '../../domain/run/run-machine.ts'
 import { isHeld } from '../../domain/schedule/held.ts'
 import type { Connection, Database, Transaction } from '../../platform/db/database.ts'
+import { noteDeadline, setBacklogLines } from '../org-state/backlog.ts'
+import { loadBacklogLines } from '../org-state/backlog-store.ts'
 import { loadLiveRuns, loadPendingByIds } from '../org-state/pending-store.ts'
 import type { RunRow } from '../../features/runs/store.ts'
 import {
@@ -34,14 +37,6 @@ const MAX_MISSING = 5_000
  * not wait.
  */
 const MAX_MISSING_UNDER_LOCK = 64
-
-/** The state cannot be updated and must be loaded again. */
-export class StateTooOld extends Error {
-  constructor(orgId: OrgId) {
-    super(`the history of ${orgId} does not reach back to its loaded state`)
-    this.name = 'StateTooOld'
-  }
-}
 
 /** The state is so far behind that it is updated before the lock is taken. Nothing has been decided. */
 export class StateBehind extends Error {
@@ -122,7 +117,7 @@ async function applyTransactions(
   const changed = changedSubjectsOf(transactions)
   // First, because clearings decide how runs are applied.
   if (changed.org) {
-    await loadUnfinished(tx, org)
+    await loadUnfinished(tx, org, at.node)
     await loadOrgLimits(tx, org)
   }
   await loadSessionsIntoState(tx, org, { node: at.node, keys: [...changed.sessions] })
@@ -138,6 +133,11 @@ async function applyTransactions(
     [...changed.agents].filter((id) => org.state.agents.has(id)),
   )
   await loadMissing(tx, org)
+  if (changed.backlog.size > 0) {
+    const lines = await loadBacklogLines(tx, { orgId: org.state.orgId, agents: [...changed.backlog] })
+    setBacklogLines(org, lines, changed.backlog)
+    for (const at of changed.wakes) noteDeadline(org.state.backlog, at)
+  }
   if (org.state.budgets !== null || changed.budgets.size > 0) await loadBudgetsIntoState(tx, org, changed.runs)
   if (org.state.quotas !== null || changed.providers.size > 0) await loadQuotasIntoState(tx, org, changed.runs)
   const { daily } = org.state
@@ -192,6 +192,9 @@ interface ChangedSubjects {
   readonly agents: Set<AgentId>
   readonly budgets: Set<BudgetId>
   readonly providers: Set<ProviderName>
+  /** Agents whose lines in the backlog have changed, and the deadlines of runs there. */
+  readonly backlog: Set<AgentId>
+  readonly wakes: Instant[]
   org: boolean
 }
 
@@ -202,6 +205,7 @@ function changedSubjectsOf(transactions: readonly TransactionRow[]): ChangedSubj
   const changed: ChangedSubjects = {
     ...{ runs: new Set(), ended: new Set(), merged: new Set(), sessions: new Set(), schedules: new Set() },
     ...{ agents: new Set(), budgets: new Set(), providers: new Set(), org: false },
+    ...{ backlog: new Set(), wakes: [] },
   }
   for (const { events } of transactions)
     for (const [kind, subject, data] of events) {
@@ -211,10 +215,16 @@ function changedSubjectsOf(transactions: readonly TransactionRow[]): ChangedSubj
       else if (kind.startsWith('budget.')) changed.budgets.add(subject as BudgetId)
       else if (kind.startsWith('provider.')) changed.providers.add(subject as ProviderName)
       else if (kind.startsWith('org.')) changed.org = true
+      else if (kind === 'backlog.touched') addChangedLine(changed, subject as AgentId, data)
       // Progress events change no row, and keys, members and lanes are not part of the org state.
       else if (kind !== 'run.output' && ABOUT_RUNS.test(kind)) addChangedRun(changed, subject as RunId, { kind, data })
     }
   return changed
+}
+
+function addChangedLine({ backlog, wakes }: ChangedSubjects, id: AgentId, { wakes_at: at }: StoredEvent[2]): void {
+  backlog.add(id)
+  if (typeof at === 'number') wakes.push(instant(at))
 }
 
 function addChangedRun(

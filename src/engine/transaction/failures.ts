@@ -1,6 +1,6 @@
 import { DatabaseError, isDatabaseAway } from '../../platform/db/database-error.ts'
 import { ErrGatewayBusy, type Refusal } from '../../api/refusals.ts'
-import { StateTooOld } from './catch-up.ts'
+import { StateTooOld } from './history-store.ts'
 import { CommitUnknown } from './transaction.ts'
 
 /** Too many commands wait in the org, or this one has waited too long. It was not executed. */

@@ -45,6 +45,14 @@ export function unpackEvents(packed: unknown): readonly StoredEvent[] {
   return events
 }
 
+/** The state cannot be updated and must be loaded again. */
+export class StateTooOld extends Error {
+  constructor(orgId: OrgId) {
+    super(`the history of ${orgId} does not reach back to its loaded state`)
+    this.name = 'StateTooOld'
+  }
+}
+
 /** The org's lock. It is taken when the transaction starts, so that everything read afterwards is current. */
 export const orgLock = (orgId: OrgId): readonly [number, number] => [LOCK_SPACE.org, lockNumber(orgId)]
 
@@ -229,6 +237,11 @@ export async function loadChangedOrgs(connection: Connection, since: Instant): P
 const orgColumns = columns({ orgId: column.text<OrgId>() })
 const firstNumberColumns = columns({ no: column.bigint<number | null>('min(no)') })
 
+/** SQL for the first org after another that has pending runs, in memory or in the backlog. */
+const nextPendingOrgSql = (after: string): string =>
+  `least((select p.org_id from pending p where p.org_id > ${after} order by p.org_id limit 1),
+         (select l.org_id from backlog_line l where l.org_id > ${after} order by l.org_id limit 1))`
+
 /** Orgs that have pending runs, by id, starting after `after`. Skips from org to org, however many runs each has. */
 export async function loadPendingOrgs(
   connection: Connection,
@@ -236,10 +249,9 @@ export async function loadPendingOrgs(
 ): Promise<readonly OrgId[]> {
   const rows = await connection.query(
     `with recursive found (org_id) as (
-       (select org_id from pending where org_id > $1 order by org_id limit 1)
+       select ${nextPendingOrgSql('$1')}
        union all
-       select (select p.org_id from pending p where p.org_id > f.org_id order by p.org_id limit 1)
-         from found f where f.org_id is not null)
+       select ${nextPendingOrgSql('f.org_id')} from found f where f.org_id is not null)
      select ${orgColumns.list} from found where org_id is not null limit $2`,
     [page.after, page.limit],
   )
@@ -250,7 +262,8 @@ export async function loadPendingOrgs(
 export async function loadOrgsWithPending(connection: Connection, ids: readonly OrgId[]): Promise<ReadonlySet<OrgId>> {
   const rows = await connection.query(
     `select ${orgColumns.of('o')} from unnest($1::text[]) as o (org_id)
-      where exists (select 1 from pending p where p.org_id = o.org_id)`,
+      where exists (select 1 from pending p where p.org_id = o.org_id)
+         or exists (select 1 from backlog_line l where l.org_id = o.org_id)`,
     [ids],
   )
   return new Set(orgColumns.read(rows).map(({ orgId }) => orgId))

@@ -5,10 +5,12 @@ import { applyBudgets, applyQuotas } from './review-budgets.ts'
 import type { Claim } from './claim.ts'
 import type { LoadedOrg, NodeCapabilities } from '../org-state/memory.ts'
 import { applyChanges } from '../org-state/changes.ts'
-import { beginOrgTransaction, advanceTime, unblockHeld, type TransactionTime } from './pass-time.ts'
+import { WITHOUT_LIMIT } from './limits.ts'
+import { DEFAULT_WINDOW, loadAtOnce, loadForCommands, loadShortSessions, moveToBacklog } from '../org-state/backlog.ts'
+import { advanceTime, beginOrgTransaction, loadPassing, type TransactionTime, unblockHeld } from './pass-time.ts'
 
 /** A command that needs nothing but the org state. */
-export type StateCommand = Pick<Command<unknown>, 'apply'>
+export type StateCommand = Pick<Command<unknown>, 'apply' | 'needs'>
 
 /** The input of a transaction. */
 export interface InMemoryRequest {
@@ -29,13 +31,18 @@ export function runTransactionInMemory(
 ): readonly Claim[] {
   const { state } = org
   beginOrgTransaction(org, at)
+  loadAtOnce(org, loadForCommands(org, commands))
   for (const command of commands) command.apply(state, undefined)
   applyChanges(org, node)
+  const window = node.window?.() ?? null
+  loadAtOnce(org, loadPassing(org, WITHOUT_LIMIT))
   advanceTime(org, node)
   if (state.budgets !== null || state.reservesChanged) reviewBudgetsInMemory(org)
   if (state.quotas !== null || state.quotasChanged) applyQuotas(org)
   const claims = claim()
   unblockHeld(org, node)
+  loadAtOnce(org, loadShortSessions(org, window ?? DEFAULT_WINDOW))
+  if (window !== null) moveToBacklog(org, window)
   return claims
 }
 

@@ -7,6 +7,7 @@ import { releaseHeld } from '../commands/held.ts'
 import { settleDue } from '../commands/settle.ts'
 import { applyClockSteps, recordClockStep, orgTime } from './clock-step.ts'
 import { reindexRun, type LoadedOrg, type NodeCapabilities } from '../org-state/memory.ts'
+import { loadCleared, loadDue, type Loads } from '../org-state/backlog.ts'
 import { applyChanges } from '../org-state/changes.ts'
 import { WITHOUT_LIMIT, type Allowance } from './limits.ts'
 
@@ -26,6 +27,13 @@ export interface AdvanceOptions {
 }
 
 const ALL_AT_ONCE: AdvanceOptions = { allowance: WITHOUT_LIMIT, between: () => undefined }
+
+/** Loads from the backlog what has become due and what is being cancelled, as far as the allowance goes. */
+export function* loadPassing(org: LoadedOrg, allowance: Allowance): Loads<void> {
+  if (org.state.backlog.count === 0) return
+  allowance.left -= yield* loadCleared(org, allowance.left)
+  yield* loadDue(org, allowance.left)
+}
 
 /** Applies what has become due since the last transaction, and what is being cancelled in pieces. */
 export function advanceTime(
@@ -129,7 +137,12 @@ export function beginOrgTransaction(org: LoadedOrg, at: TransactionTime): void {
 export function nextDueTime(org: LoadedOrg): Instant | null {
   const { state, held } = org
   if (state.clearings.size + state.clockSteps.length > 0) return state.now
-  const times = [org.timers.next(), org.readyQueue.wakesAt(), held.isBlocked ? null : held.next()]
+  const times = [
+    org.timers.next(),
+    state.backlog.wakesAt,
+    org.readyQueue.wakesAt(),
+    held.isBlocked ? null : held.next(),
+  ]
   return times.reduce((first, at) => (first === null || (at !== null && at < first) ? at : first), null)
 }
 

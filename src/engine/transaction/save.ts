@@ -1,5 +1,7 @@
 import { countEndedRuns, countForTimeline, countTasks, type FirstStart } from '../../domain/run/ended-counts.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { addAll } from '../../domain/long-lists.ts'
 import { discriminatorOf } from '../../domain/schedule/occurrence-key.ts'
 import { saveAlerts } from '../../features/alerts/service.ts'
 import { insertAttempts, insertCallbacks } from '../../features/runs/attempts-store.ts'
@@ -27,6 +29,7 @@ import { deleteScheduleRows, insertSchedules, saveSchedules } from '../../featur
 import { insertSessions, saveSessions } from '../../features/sessions/store.ts'
 import { insertTransaction, type StoredEvent } from './history-store.ts'
 import { insertWorkerAttempts } from '../../features/workers/store.ts'
+import { insertBacklog, saveBacklogLines } from '../org-state/backlog-store.ts'
 import { storedBudgetState } from '../org-state/budget-usage.ts'
 import type { Changes, OrgState } from '../org-state/org-state.ts'
 
@@ -34,6 +37,7 @@ import type { Changes, OrgState } from '../org-state/org-state.ts'
 export const isUnchanged = (changes: Changes): boolean =>
   changes.created.size === 0 &&
   changes.changed.size === 0 &&
+  changes.promoted.size === 0 &&
   changes.newSessions.size === 0 &&
   changes.sessions.size === 0 &&
   changes.newSchedules.size === 0 &&
@@ -49,9 +53,18 @@ export const isUnchanged = (changes: Changes): boolean =>
 
 /** Writes the endings of existing runs while the rest of the transaction is decided. */
 export function saveEndings(tx: Transaction, { orgId, changes }: OrgState): void {
-  const ended = changes.created.size === 0 ? changes.ended : changes.ended.filter((run) => !changes.created.has(run))
+  const { created, promoted } = changes
+  const ended = created.size === 0 ? changes.ended : changes.ended.filter((run) => !created.has(run))
   changes.ended = []
-  if (ended.length > 0) endRuns(tx, { orgId, arePending: true }, ended)
+  const pending = promoted.size === 0 ? ended : ended.filter((run) => !promoted.has(run))
+  if (pending.length > 0) endRuns(tx, { orgId, arePending: true }, pending)
+  // They have left the backlog and were never written as pending.
+  if (pending.length < ended.length)
+    endRuns(
+      tx,
+      { orgId, arePending: false },
+      ended.filter((run) => promoted.has(run)),
+    )
 }
 
 /** New runs per statement, so that each statement is worth its round trip. */
@@ -121,6 +134,7 @@ function createdOrChangedRuns({ created, changed }: Changes): readonly RunRow[] 
 function onlyAdmits(changes: Changes): boolean {
   if (changes.created.size === 0 || changes.inserted.size > 0 || changes.merged.size > 0 || changes.attempts.length > 0)
     return false
+  if (changes.promoted.size > 0 || changes.backlogged.size > 0) return false
   for (const run of changes.changed) if (!changes.created.has(run)) return false
   const created = [...changes.created]
   return created.every((run) => !isTerminal(run.state)) && areUsual(created)
@@ -132,12 +146,15 @@ function saveRuns(tx: Transaction, state: OrgState, changedBefore: number): void
   const begun: RunRow[] = []
   const ended: RunRow[] = []
   const kept: RunRow[] = []
-  for (const run of created) (isTerminal(run.state) ? ended : begun).push(run)
+  for (const run of created)
+    if (isTerminal(run.state)) ended.push(run)
+    else if (!changes.backlogged.has(run)) begun.push(run)
+  for (const run of changes.promoted) if (!isTerminal(run.state)) begun.push(run)
   const begin: RunRow[] = []
   let position = 0
   for (const run of changes.changed) {
     position += 1
-    if (isTerminal(run.state) || changes.created.has(run)) continue
+    if (isTerminal(run.state) || changes.created.has(run) || changes.promoted.has(run)) continue
     // Reserves are fixed at the start and written with the rest of the run; an assigned run has not started yet.
     const onlyStarts = position > changedBefore && run.reserves.length === 0 && run.state === 'running'
     if (onlyStarts) begin.push(run)
@@ -147,6 +164,13 @@ function saveRuns(tx: Transaction, state: OrgState, changedBefore: number): void
   const uninserted = notInserted(changes)
   if (uninserted.length > 0) insertRuns(tx, orgId, uninserted)
   if (begun.length > 0) insertPending(tx, orgId, begun)
+  if (changes.backlogged.size > 0)
+    insertBacklog(
+      tx,
+      orgId,
+      [...changes.backlogged].map(([run, behind]) => ({ run, behind })),
+    )
+  if (changes.lines.size > 0) saveBacklogLines(tx, orgId, [...changes.lines])
   if (ended.length > 0) endRuns(tx, { orgId, arePending: false }, ended)
   if (kept.length > 0) savePending(tx, orgId, kept)
   if (begin.length > 0) startRuns(tx, orgId, begin)
@@ -197,7 +221,12 @@ function saveModel(tx: Transaction, state: OrgState): void {
 /** Every change needs an event, so that other nodes know what to read again. */
 function storedEvents({ changes, transactionNo: turnNo, orgId }: OrgState): readonly StoredEvent[] {
   const events = changes.events.map(({ kind, subject, data }): StoredEvent => [kind, subject, data])
-  for (const run of changes.changed) if (run.lastEventIn !== turnNo) events.push(['run.touched', run.id, {}])
+  for (const runs of [changes.changed, changes.promoted])
+    for (const run of runs) {
+      if (run.lastEventIn === turnNo) continue
+      run.lastEventIn = turnNo
+      events.push(['run.touched', run.id, {}])
+    }
   const named = new Set<string>()
   for (const { kind, subject } of changes.events)
     if (!kind.startsWith('run.')) named.add(`${subjectKindOf(kind)} ${subject}`)
@@ -213,8 +242,18 @@ function storedEvents({ changes, transactionNo: turnNo, orgId }: OrgState): read
   // Clearings and clock steps are read again together with the limits of the org.
   if (changes.clearings.size + changes.cleared.length + changes.clockSteps.length > 0)
     events.push(['org.touched', orgId, {}])
+  if (changes.lines.size > 0) addAll(events, backlogEvents(changes))
   for (const id of changes.deletedSchedules) events.push(['schedule.changed', id, { deleted: true }])
   return events
+}
+
+/** Names the agents whose lines have changed, and the earliest deadline of what went into the backlog. */
+function backlogEvents({ lines, backlogged }: Changes): readonly StoredEvent[] {
+  let wakesAt: Instant | null = null
+  for (const { deadline } of backlogged.keys())
+    if (deadline !== null && (wakesAt === null || deadline < wakesAt)) wakesAt = deadline
+  const agents = new Set([...lines].map(({ agentId }) => agentId))
+  return [...agents].map((id): StoredEvent => ['backlog.touched', id, wakesAt === null ? {} : { wakes_at: wakesAt }])
 }
 
 /** Readers dispatch on the kind of subject, so an agent and a session of the same name are two subjects. */

@@ -1,93 +1,46 @@
 import { Refusal } from '../../api/refusals.ts'
-import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../../domain/ids.ts'
+import type { AgentId, OrgId, RunId, SessionKey } from '../../domain/ids.ts'
 import { DAY_MS, earlier, type Instant } from '../../domain/instant.ts'
 import type { Command } from '../commands-port.ts'
-import { type Assignment, assignRuns } from '../commands/assign.ts'
+import { type Assignment, assignReadyRuns } from '../commands/assign.ts'
 import { decideHeartbeats } from '../commands/heartbeats.ts'
 import { chargeStated } from '../commands/quotas.ts'
 import { joinSession } from '../commands/submit.ts'
+import { DEFAULT_WINDOW, loadShortSessions, moveToBacklog } from '../org-state/backlog.ts'
 import { applyAgentChanges, applyChanges, reloadOrgLimits } from '../org-state/changes.ts'
 import {
   setVersion,
-  type ReadAhead,
+  type CommandBatch,
+  loadNeeds,
+  missingRows,
   readAhead,
-  loadAgentsIntoState,
-  loadSchedulesIntoState,
-  loadSessionsIntoState,
   taskAgent,
+  withBacklog,
 } from '../org-state/load.ts'
 import { type LoadedOrg, type NodeCapabilities, evictIdleRows } from '../org-state/memory.ts'
 import type { Changes, OrgState } from '../org-state/org-state.ts'
 import { keepPayloads } from '../org-state/payloads.ts'
-import { catchUp, StateTooOld } from './catch-up.ts'
-import { type Claim, claimRuns, type SlotOffer } from './claim.ts'
+import { catchUp } from './catch-up.ts'
+import { type Claim, type SlotOffer, startReadyRuns } from './claim.ts'
 import {
   loadVersionAndLease,
   loadTransactionWriter,
   orgLock,
+  StateTooOld,
   type VersionAndLease,
   type StoredEvent,
   type TransactionRow,
 } from './history-store.ts'
-import { allowanceOf, NO_TRANSACTION_LIMITS, type TransactionLimits } from './limits.ts'
-import { beginOrgTransaction, advanceTime, unblockHeld } from './pass-time.ts'
+import { type Allowance, allowanceOf, NO_TRANSACTION_LIMITS, type TransactionLimits } from './limits.ts'
+import { advanceTime, beginOrgTransaction, loadPassing, unblockHeld } from './pass-time.ts'
 import { createTransactionReads } from './reads.ts'
-import { loadTypicalUsageFor, reviewBudgets, reviewQuotas } from './review-budgets.ts'
+import { reviewBudgets, reviewQuotas } from './review-budgets.ts'
 import { isUnchanged, saveEndings, saveNewRuns, saveTransaction } from './save.ts'
 import { appendAudits } from '../../features/audit/entry.ts'
 import { loadPayloads } from '../../features/runs/read-store.ts'
 import type { RunRow } from '../../features/runs/store.ts'
 import { isCommitUnknown } from '../../platform/db/database-error.ts'
 import type { Database, Transaction } from '../../platform/db/database.ts'
-
-interface MissingRows {
-  readonly sessions: Set<SessionKey>
-  readonly schedules: Set<ScheduleId>
-  readonly agents: Set<AgentId>
-}
-
-/** The rows that commands need and that are not in the org state. */
-function missingRows({ state }: LoadedOrg, commands: readonly Command<unknown>[], ahead?: ReadAhead): MissingRows {
-  const absent: MissingRows = { sessions: new Set(), schedules: new Set(), agents: new Set() }
-  for (const { needs, prepare } of commands) {
-    if (needs === undefined) continue
-    // A command with statements of its own may have changed rows that are loaded.
-    const again = prepare !== undefined
-    for (const key of needs.sessions ?? [])
-      if (again || !(state.sessions.has(key) || ahead?.sessions.has(key))) absent.sessions.add(key)
-    for (const id of needs.schedules ?? []) if (again || !state.schedules.has(id)) absent.schedules.add(id)
-    for (const id of needs.agents ?? [])
-      if (again || !(state.agents.has(id) || ahead?.agents.has(id))) absent.agents.add(id)
-  }
-  return absent
-}
-
-/** The commands of a transaction, and what was read ahead for them. */
-interface CommandBatch {
-  readonly org: LoadedOrg
-  readonly commands: readonly Command<unknown>[]
-  readonly ahead: ReadAhead
-}
-
-/** Loads the rows that the commands need into the org state. */
-async function loadNeeds(
-  tx: Transaction,
-  node: NodeCapabilities,
-  { org, commands, ahead }: CommandBatch,
-): Promise<void> {
-  const { state } = org
-  const { sessions, schedules, agents } = missingRows(org, commands, ahead)
-  await loadSchedulesIntoState(tx, org, [...schedules])
-  for (const id of schedules) {
-    const row = state.schedules.get(id)
-    if (row === undefined) continue
-    if (!state.agents.has(row.agentId)) agents.add(row.agentId)
-    if (row.sessionKey !== null && !state.sessions.has(row.sessionKey)) sessions.add(row.sessionKey)
-  }
-  await loadSessionsIntoState(tx, org, { node, keys: [...sessions] })
-  await loadAgentsIntoState(tx, org, [...agents])
-  if (state.budgets !== null) await loadTypicalUsageFor(tx, org, commands)
-}
 
 type WithPayload = Pick<Claim, 'run' | 'payload'>
 type Payloads = ReadonlyMap<RunId, unknown>
@@ -255,6 +208,7 @@ async function runInTransaction(
   if (state.changes.audits.length > 0) await reloadOrgLimits(tx, org)
   applyChanges(org, ctx.node)
   const allowance = allowanceOf(limits)
+  await withBacklog(tx, { org, node: ctx.node }, loadPassing(org, allowance))
   advanceTime(org, ctx.node, { allowance, between: () => saveEndings(tx, state) })
   if (state.budgets !== null || state.reservesChanged) await reviewBudgets(tx, org)
   if (state.quotas !== null || state.quotasChanged) await reviewQuotas(tx, org)
@@ -267,34 +221,61 @@ async function runInTransaction(
   const changedBefore = state.changes.changed.size
   // Called last: a slot released by a report of this transaction must be on offer in it, or its run would wait in vain.
   const offered = alive ? offer() : null
-  const before = allowance.left
-  const claims = offered === null ? [] : claimRuns(org, offered, allowance)
-  unblockHeld(org, ctx.node)
-  const ofClaims = readPayloads(tx, org, claims)
-  // With quotas, the tokens these runs state decide what else may start.
-  if (state.quotas !== null) await ofClaims
-  const waiting = offered?.workers ?? null
-  const assigned = waiting === null ? NO_ASSIGNMENTS : assignRuns(org, waiting, allowance)
-  const ofAssigned = readPayloads(tx, org, assigned)
-  if (state.quotas !== null) await ofAssigned
-  // Some runs ended instead of starting: runs that waited for their schedule slots are ready now.
-  if (allowance.left < before) {
-    saveEndings(tx, state)
-    applyChanges(org, ctx.node)
-  }
+  const started = await startRuns(tx, ctx, { org, offered, allowance })
   const { audits } = state.changes
   if (audits.length > 0) await appendAudits(tx, state.orgId, { entries: audits, at: state.now })
   const changed = [...state.changes.changed]
   const written = isUnchanged(state.changes) ? null : writeTransaction(tx, ctx, { state, changedBefore })
   return {
     results,
-    claims: withPayloads(claims, await ofClaims),
-    assigned: withPayloads(assigned, await ofAssigned),
+    claims: await started.claims(),
+    assigned: await started.assigned(),
     caughtUp,
     written,
     changed,
     sureUntil: sureUntil(ctx, head),
     changes: state.changes,
+  }
+}
+
+/** What has started, with payloads, which arrive later. */
+interface StartedRuns {
+  readonly claims: () => Promise<readonly Claim[]>
+  readonly assigned: () => Promise<readonly Assignment[]>
+}
+
+/** Starts and assigns what may start, and leaves in memory what is near its turn. */
+async function startRuns(
+  tx: Transaction,
+  { node }: TransactionContext,
+  request: { readonly org: LoadedOrg; readonly offered: SlotOffer | null; readonly allowance: Allowance },
+): Promise<StartedRuns> {
+  const { org, offered, allowance } = request
+  const { state } = org
+  const within = { org, node }
+  const before = allowance.left
+  const newcomers = node.window?.() ?? null
+  const start = { allowance, window: newcomers ?? DEFAULT_WINDOW }
+  const claims = offered === null ? [] : await withBacklog(tx, within, startReadyRuns(org, offered, start))
+  unblockHeld(org, node)
+  const ofClaims = readPayloads(tx, org, claims)
+  // With quotas, the tokens these runs state decide what else may start.
+  if (state.quotas !== null) await ofClaims
+  const waiting = offered?.workers ?? null
+  const assigned =
+    waiting === null ? NO_ASSIGNMENTS : await withBacklog(tx, within, assignReadyRuns(org, waiting, start))
+  const ofAssigned = readPayloads(tx, org, assigned)
+  if (state.quotas !== null) await ofAssigned
+  // Some runs ended instead of starting: runs that waited for their schedule slots are ready now.
+  if (allowance.left < before) {
+    saveEndings(tx, state)
+    applyChanges(org, node)
+  }
+  await withBacklog(tx, within, loadShortSessions(org, start.window))
+  if (newcomers !== null) moveToBacklog(org, newcomers)
+  return {
+    claims: async () => withPayloads(claims, await ofClaims),
+    assigned: async () => withPayloads(assigned, await ofAssigned),
   }
 }
 
@@ -376,7 +357,17 @@ async function prepareCommands(
 /** Creates the session of a run if it does not exist. */
 export function ensureSession({ state }: Pick<LoadedOrg, 'state'>, key: SessionKey): void {
   if (state.sessions.has(key)) return
-  const session = { orgId: state.orgId, key, own: {}, cutoff: null, generation: 0, context: null, createdAt: state.now }
+  const session = {
+    orgId: state.orgId,
+    key,
+    own: {},
+    cutoff: null,
+    generation: 0,
+    context: null,
+    behind: 0,
+    behindFrom: 0,
+    createdAt: state.now,
+  }
   state.sessions.set(key, session)
   state.changes.newSessions.add(session)
   const run = joinSession(state, key)

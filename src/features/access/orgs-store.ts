@@ -89,7 +89,8 @@ const ids = orgs.pick('id')
 export async function loadDeletedOrgs(connection: Connection): Promise<readonly OrgId[]> {
   const rows = await connection.query(
     `select ${ids.of('o')} from org o
-      where o.deleted_at is not null and not exists (select 1 from pending p where p.org_id = o.id) order by o.id`,
+      where o.deleted_at is not null and not exists (select 1 from pending p where p.org_id = o.id)
+        and not exists (select 1 from backlog_line l where l.org_id = o.id) order by o.id`,
     [],
   )
   return ids.read(rows).map(({ id }) => id)

@@ -205,7 +205,7 @@ export async function deleteOrg(ports: Ports, caller: Pick<Caller, 'principal'>,
       return found
     },
     apply: (state, prepared) => {
-      const pending = state.runs.size
+      const pending = state.runs.size + state.backlog.count
       if (pending > 0)
         throw new Refusal(
           'CONFLICT',

@@ -169,7 +169,9 @@ const runs = columns({
   agentId: column.text('r.agent_id'),
   scheduleId: column.text<string | null>('r.schedule_id'),
   name: column.text<string | null>('null::text'),
-  state: column.text('coalesce(r.state, (select p.state from pending p where p.org_id = r.org_id and p.id = r.id))'),
+  state: column.text(
+    "coalesce(r.state, (select p.state from pending p where p.org_id = r.org_id and p.id = r.id), 'queued')",
+  ),
   trigger: column.text<string | null>('r.trigger'),
   owner: column.text<string | null>('r.owner'),
   createdAt: column.instant('r.created_at'),

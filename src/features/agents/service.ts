@@ -260,7 +260,9 @@ export function deleteAgentCommand(caller: Caller, request: ScheduleRef & { read
       if (heartbeat !== undefined) endHeartbeatAlert(state, heartbeat)
       if (budget !== null) applyBudgetChange(state, actorOf(caller), budget)
       // Pending runs of the agent still need its settings.
-      const isNeeded = [...state.runs.values()].some((run) => run.agentId === id)
+      const isNeeded =
+        [...state.runs.values()].some((run) => run.agentId === id) ||
+        [...state.backlog.lines.values()].some((line) => line.agentId === id)
       if (!isNeeded) state.agents.delete(agentId(id))
       state.changes.events.push({ kind: 'agent.changed', subject: id, data: { change: 'deleted' } })
       const before = viewAgent(found)

@@ -4,6 +4,7 @@ import type { AgentId, ChannelId, OrgId, RunId, SessionKey } from '../../domain/
 import type { Instant } from '../../domain/instant.ts'
 import type { RunState } from '../../domain/run/run-machine.ts'
 import type { Connection, Transaction } from '../../platform/db/database.ts'
+import { RUN_STATE_SQL } from '../runs/record-store.ts'
 import { column, columns, type RowOf, table, toTimestamp } from '../../platform/db/table.ts'
 
 const chats = table('chat', {
@@ -160,7 +161,7 @@ export function saveIndicator(tx: Transaction, indicator: Omit<ProgressIndicator
 const indicatorRunColumns = columns({
   ...indicatorColumns.definitions,
   /** Null if the run is not stored any more. */
-  state: column.text<RunState | null>('coalesce(r.state, p.state)'),
+  state: column.text<RunState | null>(`case when r.id is not null then ${RUN_STATE_SQL} end`),
   startedAt: column.instant<Instant | null>('coalesce(r.started_at, p.started_at)'),
   /** The state of the answer's delivery, if there is one; sending the answer clears the indicator. */
   answer: column.text<DeliveryState | null>('d.state'),

@@ -14,7 +14,7 @@ import { loadSchedules, type ScheduleRow } from '../schedules/store.ts'
 import type { Caller } from '../access/caller.ts'
 import { deliveriesOfRun } from '../deliveries/service.ts'
 import { paceReasonOf } from '../../engine/commands/pace.ts'
-import type { LiveRuns } from '../../engine/live-port.ts'
+import { explainQueued, type LiveRuns } from '../../engine/live-port.ts'
 import type { Ports } from '../../engine/ports.ts'
 import { probeAnswerOfRun } from '../probes/view.ts'
 import { viewRunDetail } from '../runs/view.ts'
@@ -62,7 +62,7 @@ export async function loadExplainedRun(
     deliveries,
     schedule: schedule ?? null,
     probe: await probeAnswerOfRun({ database }, run),
-    wait: live.explain(orgId, id),
+    wait: (await explainQueued({ database, live }, [run])).get(id) ?? null,
   }
 }
 

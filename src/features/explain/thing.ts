@@ -17,6 +17,7 @@ import { loadSessions } from '../sessions/store.ts'
 import { loadTargets } from '../targets/store.ts'
 import { visibleOwner } from '../../domain/access/restrictions.ts'
 import { isOwn } from '../access/restrictions.ts'
+import { explainQueued } from '../../engine/live-port.ts'
 import { ID_PREFIXES, idTimeOf, type IdKind } from '../../engine/ids.ts'
 import { createFinding, linkTo, runLinks, whyDeleted, whyDisabled } from './evidence.ts'
 import { ACTIONS, NO_NEXT_STEP, nextOfSchedule } from './next.ts'
@@ -357,8 +358,9 @@ async function pendingRunFindings(
     runs.length === 0
       ? because('nothing_waits', 'looking', { of: id })
       : because('at_work', 'looking', { of: id, queued: waiting.length, active: runs.length - waiting.length })
+  const waits = await explainQueued({ database, live }, runs)
   const told = runs.map((run) =>
-    createFinding(live.explain(orgId, run.id) ?? run.why ?? run.decision, {
+    createFinding(waits.get(run.id) ?? run.why ?? run.decision, {
       ...{ kind: 'run', about: run.id, at: run.createdAt, status: run.state, links: runLinks(run) },
     }),
   )

@@ -11,6 +11,7 @@ import { parseZone, UTC, type Zone } from '../../domain/time/zone.ts'
 import { loadOrg } from '../access/orgs-store.ts'
 import { listRunPage, type RunQuery } from '../runs/read-store.ts'
 import type { RunRecord } from '../runs/record-store.ts'
+import { explainQueued } from '../../engine/live-port.ts'
 import { countSchedules, listSchedulePage, loadSchedules, type ScheduleRow } from '../schedules/store.ts'
 import { ownRuns, requireOwn } from '../access/restrictions.ts'
 import {
@@ -60,10 +61,9 @@ export async function explainTime(
   const isSilent = isNamed && planned.findings.length === 0 && (rows.length > 0 || runs.length === 0)
   const silent = isSilent ? [await namedScheduleFinding(ports, caller, search)] : []
   const near = isNamed || !canReadSchedules ? [] : nearMisses(rows, asked)
-  const findings = rankFindings(
-    [...planned.findings, ...silent, ...near, ...around, ...otherRunFindings(runs, planned.told, caller)],
-    asked.at,
-  )
+  const untold = runs.filter(({ id }) => !planned.told.has(id))
+  const others = await otherRunFindings(ports, caller, untold)
+  const findings = rankFindings([...planned.findings, ...silent, ...near, ...around, ...others], asked.at)
   const nearest = canReadSchedules ? nearestPlanned(rows, asked.at) : { before: null, after: null }
   const all = findings.length > 0 ? findings : [nothingPlanned(window)]
   return {
@@ -166,22 +166,21 @@ async function loadRunsAround(
   return (await listRunPage(database, { ...choice, after: null, limit: MAX_SEARCHED_RUNS })).rows
 }
 
-function otherRunFindings(
+async function otherRunFindings(
+  { database }: ExplainPorts,
+  { live }: ExplainCaller,
   runs: readonly RunRecord[],
-  told: ReadonlySet<RunId>,
-  { live, orgId }: ExplainCaller,
-): readonly ExplainFinding[] {
-  return runs
-    .filter(({ id }) => !told.has(id))
-    .map((run) => {
-      const about = {
-        ...({ kind: 'run', about: run.id, status: run.state } as const),
-        ...{ at: run.nominal ?? run.createdAt, links: runLinks(run) },
-      }
-      if (isPending(run.state)) return createFinding(live.explain(orgId, run.id) ?? run.why ?? run.decision, about)
-      const isUsual = run.state === 'success'
-      return createFinding(isUsual ? whyRan(run) : (run.why ?? run.decision), about)
-    })
+): Promise<readonly ExplainFinding[]> {
+  const waits = await explainQueued({ database, live }, runs)
+  return runs.map((run) => {
+    const about = {
+      ...({ kind: 'run', about: run.id, status: run.state } as const),
+      ...{ at: run.nominal ?? run.createdAt, links: runLinks(run) },
+    }
+    if (isPending(run.state)) return createFinding(waits.get(run.id) ?? run.why ?? run.decision, about)
+    const isUsual = run.state === 'success'
+    return createFinding(isUsual ? whyRan(run) : (run.why ?? run.decision), about)
+  })
 }
 
 /** Successful runs rank last and few are listed, because they rarely answer the question. */

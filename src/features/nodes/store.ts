@@ -19,10 +19,12 @@ const nodeRowColumns = table('node', {
   lost: column.boolean(),
   keyIds: column.texts(),
   scannedAt: column.instant<Instant | null>(),
+  /** It reads the backlog; nodes of the release before do not. */
+  backlog: column.boolean(),
 })
 
 /** A row of `node`: a server process and the lease that covers every attempt it holds. Nodes belong to no org. */
-export interface NodeRow extends Omit<RowOf<typeof nodeRowColumns>, 'keyIds' | 'scannedAt'> {
+export interface NodeRow extends Omit<RowOf<typeof nodeRowColumns>, 'keyIds' | 'scannedAt' | 'backlog'> {
   /** When it last scanned for due work; null: unknown. */
   readonly scannedAt?: Instant | null
   /** Ids of the keys it can decrypt secrets with. Omitted: none. */
@@ -33,7 +35,7 @@ const CREATED = nodeRowColumns.omit('scannedAt')
 
 /** Creates a node with its first lease. */
 export async function insertNode(connection: Connection, node: NodeRow): Promise<void> {
-  await connection.query(CREATED.insert, CREATED.values({ ...node, keyIds: node.keyIds ?? [] }))
+  await connection.query(CREATED.insert, CREATED.values({ ...node, keyIds: node.keyIds ?? [], backlog: true }))
 }
 
 const RENEWED = nodeRowColumns.pick('leaseUntil', 'draining', 'executors', 'lanes', 'keyIds')
@@ -51,6 +53,14 @@ export async function renewNode(connection: Connection, renewal: NodeRenewal): P
     [renewal.id, ...RENEWED.values({ ...renewal, keyIds: renewal.keyIds ?? [] })],
   )
   return rows.length > 0
+}
+
+/**
+ * Whether every node reads the backlog. A lost node counts until its row is deleted, because it may still be deciding.
+ */
+export async function loadBacklogSupport(connection: Connection): Promise<boolean> {
+  const rows = await connection.query('select 1 from node where not backlog limit 1', [])
+  return rows.length === 0
 }
 
 const idColumn = nodeRowColumns.pick('id')

@@ -160,7 +160,8 @@ export async function loadLastExecutedRun(
 
 const activityColumns = columns({
   waiting: column.bigint(`(select count(*) from run r join pending p on p.org_id = r.org_id and p.id = r.id
-      where r.org_id = $1 and r.session_key = $2 and ($4::text is null or r.id <> $4))`),
+      where r.org_id = $1 and r.session_key = $2 and ($4::text is null or r.id <> $4))
+    + coalesce((select s.behind from session s where s.org_id = $1 and s.key = $2), 0)`),
   messages: column.bigint('count(*)'),
   lastMessageAt: column.instant<Instant | null>('max(m.created_at)'),
 })

@@ -23,7 +23,7 @@ import {
   type WalkPosition,
   type WalkStep,
 } from './store.ts'
-import { deleteOldTimelineCounts, TIMELINE_LEVELS } from '../stats/store.ts'
+import { deleteOldTimelineCounts, TIMELINE_LEVELS } from '../stats/timeline-store.ts'
 import type { OldRows } from '../../platform/db/table.ts'
 import type { EngineSettings } from '../config/settings.ts'
 import type { Commands, Command } from '../../engine/commands-port.ts'

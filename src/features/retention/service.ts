@@ -24,7 +24,7 @@ import {
 import { updateRunCounts } from '../stats/service.ts'
 import { updateTimelineCounts } from '../stats/timeline.ts'
 import { sealSigningSecrets } from '../targets/signing-secret.ts'
-import { updateTaskCounts } from '../tasks/stats.ts'
+import { updateTaskCounts } from '../tasks/view.ts'
 
 export interface Retention {
   /** Deletes all old rows in small statements without locking an org, so that runs never wait for it. */

@@ -3,29 +3,11 @@ import { instant, type Instant } from '../../domain/instant.ts'
 import { isPending, type RunState } from '../../domain/run/run-machine.ts'
 import type { Trigger } from '../../domain/run/run.ts'
 import { runOfSession } from '../../domain/session/session.ts'
-import { listedRunColumns, runRecordOf, type RunRecord, runRecordColumns } from './record-store.ts'
+import { listedRunColumns, RUN_STATE_SQL, runRecordOf, type RunRecord, runRecordColumns } from './record-store.ts'
 import { inRunSessionSql } from './store.ts'
 import type { Connection, SqlValue, Transaction } from '../../platform/db/database.ts'
 import { type ListedRows, readPage } from '../../platform/db/page.ts'
 import { column, columns, type RowOf, toTimestamp } from '../../platform/db/table.ts'
-
-const positionColumns = columns({ id: column.text<RunId>(), position: column.bigint() })
-
-/** Loads the positions of queued runs among those of their agent, from 1, in the order in which they are picked. */
-export async function loadPositions(
-  connection: Connection,
-  shape: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly ids: readonly RunId[] },
-): Promise<ReadonlyMap<RunId, number>> {
-  const rows = await connection.query(
-    `select ${positionColumns.list} from (
-       select r.id, row_number() over (partition by r.agent_id order by r.priority, r.created_at, r.id) as position
-         from pending p join run r on r.org_id = p.org_id and r.id = p.id
-        where p.org_id = $1 and p.state = 'queued' and r.agent_id = any($2::text[])) placed
-      where id = any($3::text[])`,
-    [shape.orgId, shape.agentIds, shape.ids],
-  )
-  return new Map(positionColumns.read(rows).map(({ id, position }) => [id, position]))
-}
 
 /** Columns of a run that may be large. */
 const LARGE_COLUMNS = [
@@ -41,7 +23,7 @@ const LARGE_COLUMNS = [
   'lineage',
 ]
 
-const RUNS_WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
+export const RUNS_WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
 
 /** Loads a run by id. */
 export async function loadRun(
@@ -105,7 +87,7 @@ const STATE_SOURCES = {
   ended: { source: RUNS_WITH_PENDING, state: 'r.state = any($5::text[])' },
   anywhere: {
     source: RUNS_WITH_PENDING,
-    state: '($5::text[] is null or coalesce(r.state, p.state) = any($5::text[]))',
+    state: `($5::text[] is null or ${RUN_STATE_SQL} = any($5::text[]))`,
   },
 } as const
 type StateSource = keyof typeof STATE_SOURCES
@@ -148,16 +130,64 @@ const listSql = (
     and ${scheduleAndSessionSql(shape)} and ${inRange('r')} ${extraConditions(shape)}
   order by r.created_at desc, r.id desc limit $11`
 
+/** The columns that identify a line of the backlog. */
+const inLineSql = (line: string): string => `b.org_id = $1 and b.agent_id = $4 and b.lane = ${line}.lane
+     and b.executor_key = ${line}.executor_key and b.kind = ${line}.kind`
+
+const firstPrioritySql = (line: string, behind: string, after: string): string => `select b.priority from backlog b
+         where ${inLineSql(line)} and b.behind = ${behind}.behind ${after} order by b.priority limit 1`
+
+/** The newest rows of a part of the backlog, on the page. A kind of queue with more than one trigger is filtered. */
+const newestBacklogSql = (where: string): string => `select b.created_at, b.id from backlog b
+    where b.org_id = $1 and ${where} and b.created_at >= $7::timestamptz and b.created_at < $8::timestamptz
+      and (b.created_at, b.id) < ($9::timestamptz, $10::text)
+      and ($6::text is null or b.kind = $6 or exists (
+        select from run r where r.org_id = b.org_id and r.id = b.id and r.trigger = $6))
+    order by b.created_at desc, b.id desc limit $11`
+
+/** The newest runs in the backlog, kind by kind: each has its order of age in the key. */
+const NEWEST_OF_KINDS = `select b.id from unnest(case when $6::text = 'task' then array['task'] else array['ordinary', 'task'] end) as k (kind)
+  cross join lateral (${newestBacklogSql('b.kind = k.kind')}) b`
+
+/**
+ * The newest runs of an agent in the backlog. The index orders its lines by priority first, so the newest of each
+ * priority are read, one priority after the other.
+ */
+const NEWEST_OF_AGENT = `select b.id from (
+    with recursive part as (
+      select l.lane, l.executor_key, l.kind, w.behind, first.priority
+        from backlog_line l cross join (values (false), (true)) as w (behind)
+       cross join lateral (${firstPrioritySql('l', 'w', '')}) first
+       where l.org_id = $1 and l.agent_id = $4 and ($6::text is distinct from 'task' or l.kind = 'task')
+      union all
+      select t.lane, t.executor_key, t.kind, t.behind, next.priority
+        from part t cross join lateral (${firstPrioritySql('t', 't', 'and b.priority > t.priority')}) next)
+    select * from part) t
+  cross join lateral (${newestBacklogSql(`${inLineSql('t')} and b.behind = t.behind and b.priority = t.priority`)}) b`
+
+/** The ids of pending runs in the wanted states: all outside of the backlog, and the newest in it. */
+const pendingIdsSql = (states: readonly RunState[], { indexedFields, onlyOfSchedules }: ListShape): string => {
+  const outside = 'select id from pending where org_id = $1 and state = any($5::text[])'
+  if (!states.includes('queued') || onlyOfSchedules) return outside
+  return `${outside} union all ${indexedFields.includes('agent') ? NEWEST_OF_AGENT : NEWEST_OF_KINDS}`
+}
+
 /**
  * Lists unsuccessful runs, which are few and have a table of their own: the newest of each wanted state, then the
  * newest of these. Pending runs are added when wanted.
  */
-const unsuccessfulSql = (shape: ListShape, alsoPending: boolean): string => `select ${shape.columns} from (
-    select u.id from unnest($5::text[]) as wanted (state) cross join lateral (
+const unsuccessfulSql = (shape: ListShape, states: readonly RunState[]): string =>
+  foundSql(
+    shape,
+    `select u.id from unnest($5::text[]) as wanted (state) cross join lateral (
       select o.id from unsuccessful_run o where o.org_id = $1 and o.state = wanted.state and ${inRange('o')}
        order by o.created_at desc, o.id desc limit $11) u
-    ${alsoPending ? 'union all select id from pending where org_id = $1 and state = any($5::text[])' : ''}
-  ) found join run r on r.org_id = $1 and r.id = found.id
+    ${states.some(isPending) ? `union all ${pendingIdsSql(states, shape)}` : ''}`,
+  )
+
+/** `offset 0` keeps the runs from being read by their agent and joined with the ids. */
+const foundSql = (shape: ListShape, ids: string): string => `select ${shape.columns} from (${ids}
+  ) found cross join lateral (select * from run where org_id = $1 and id = found.id offset 0) r
     left join pending p on p.org_id = r.org_id and p.id = r.id
   where ${scheduleAndSessionSql(shape)} and ${inRange('r')} ${extraConditions(shape)}
   order by r.created_at desc, r.id desc limit $11`
@@ -236,16 +266,19 @@ function listSqlFor(query: RunQuery, columns: string): string {
     owned ||
     onlyOfSchedules ||
     indexedFields.some((one) => one === 'schedule' || one === 'session' || one === 'runSession')
-  if (states === null || isOfOne || states.includes('success') || states.every(isPending))
-    return listSql(shape, stateSourceOf(states))
-  return unsuccessfulSql(shape, states.some(isPending))
+  if (states === null || isOfOne || states.includes('success') || indexedFields.includes('trigger'))
+    return listSql(shape, stateSourceOf(states, shape))
+  if (!states.every(isPending)) return unsuccessfulSql(shape, states)
+  return states.includes('queued') ? foundSql(shape, pendingIdsSql(states, shape)) : listSql(shape, 'pending')
 }
 
 const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
 
-function stateSourceOf(states: readonly RunState[] | null): StateSource {
+function stateSourceOf(states: readonly RunState[] | null, { indexedFields, onlyOfSchedules }: ListShape): StateSource {
   if (states === null) return 'anywhere'
-  if (states.every(isPending)) return 'pending'
+  // Queued runs may be in the backlog, except those of schedules.
+  const isInPending = !states.includes('queued') || onlyOfSchedules || indexedFields.includes('schedule')
+  if (states.every(isPending)) return isInPending ? 'pending' : 'anywhere'
   return states.some(isPending) ? 'anywhere' : 'ended'
 }
 

@@ -35,6 +35,12 @@ const LANE_SQL = `case when r.lane in (${BUILT_IN_LANES}) then r.lane when r.lan
 const IS_REPORTED_SESSION_SQL = `case when r.reported is not null then exists (
     select from session s where s.org_id = r.org_id and s.key = r.reported ->> 'session_id') end`
 
+/**
+ * The state of a run, from `run r left join pending p`. A run with neither an ending nor a row in `pending` is in the
+ * backlog, where all are queued.
+ */
+export const RUN_STATE_SQL = "coalesce(r.state, p.state, 'queued')"
+
 /** The columns of a run, from `run r left join pending p`. An ended run has no row in `pending`. */
 export const runRecordColumns = columns({
   orgId: column.text<OrgId>('r.org_id'),
@@ -62,7 +68,7 @@ export const runRecordColumns = columns({
   heldDecision: column.json<Why | null>('r.held_decision'),
   delivery: column.json<RunDelivery | HeartbeatDelivery | null>('r.delivery'),
   trace: column.text<string | null>('r.trace'),
-  state: column.text<RunState>('coalesce(r.state, p.state)'),
+  state: column.text<RunState>(RUN_STATE_SQL),
   attempt: column.int('coalesce(r.attempt, p.attempt, r.first_attempt)'),
   attemptId: column.text<AttemptId | null>('coalesce(r.attempt_id, p.attempt_id)'),
   nodeId: column.text<string | null>('coalesce(r.node_id, p.node_id)'),

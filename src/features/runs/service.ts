@@ -156,6 +156,7 @@ export async function cancelRunById(ports: Ports, caller: Caller, id: string): P
   const { orgId } = caller
   const decision = await ports.commands.execute({
     orgId,
+    needs: { runs: [runId(id)] },
     apply: (state) => {
       const run = state.runs.get(runId(id))
       const before = { status: run?.state }

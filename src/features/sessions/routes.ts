@@ -6,6 +6,7 @@ import { ErrGatewayDraining } from '../../api/refusals.ts'
 import { type AgentId, runId } from '../../domain/ids.ts'
 import { isTerminal } from '../../domain/run/run-machine.ts'
 import type { IdempotentRequest } from '../../engine/idempotency.ts'
+import { positionOf } from '../../engine/live-port.ts'
 import { run, type RunView } from '../runs/schema.ts'
 import { getRun } from '../runs/service.ts'
 import {
@@ -111,7 +112,12 @@ async function answerAfterWait(call: SendCall, receipt: MessageReceipt, seconds:
     hasEnded: ({ status }) => isTerminal(status),
   })
   if (isTerminal(run.status)) return answer(200, run)
-  return answerWithReceipt({ ...receipt, state: run.status, position: ctx.live.positionOf(caller.orgId, id) })
+  const ports = { database: call.ports.database, live: ctx.live }
+  return answerWithReceipt({
+    ...receipt,
+    state: run.status,
+    position: (await positionOf(ports, caller.orgId, id)) ?? null,
+  })
 }
 
 const answerWithReceipt = (receipt: MessageReceipt): SendResponse =>

@@ -19,7 +19,7 @@ import { parseSessionCommand } from '../../domain/session/stop.ts'
 import { type Command, eachOf, type Outcome, type PlainCommand, refusedOutcome } from '../../engine/commands-port.ts'
 import { type Submission, submissionFor, type SubmitResult } from '../../engine/commands/submit.ts'
 import { bindToKey, executeOnce, type IdempotentRequest } from '../../engine/idempotency.ts'
-import type { LiveRuns } from '../../engine/live-port.ts'
+import { type LiveRuns, positionOf } from '../../engine/live-port.ts'
 import type { Ports } from '../../engine/ports.ts'
 import type { Caller } from '../access/caller.ts'
 import { restrictMessages } from '../access/restricted-input.ts'
@@ -83,7 +83,7 @@ export async function sendMessage(
   const sent = await ports.commands.execute(
     bound === undefined ? orgCommand : executeOnce(orgCommand, bound, isMessageAccepted),
   )
-  return sent.duplicate === true ? duplicateReceipt(ports, ctx, sent) : receiptOf(ctx, sent)
+  return sent.duplicate === true ? duplicateReceipt(ports, ctx, sent) : receiptOf(ports, ctx, sent)
 }
 
 function refuseSession({ restricted }: MessageContext, { key }: AddressedMessage): void {
@@ -270,10 +270,15 @@ type RejectedMessage = Extract<SubmitResult, { kind: 'rejected' }>
 const rejectionOf = (submitted: RejectedMessage): Refusal =>
   budgetError(submitted) ?? dailyLimitError(submitted) ?? new ErrQueueFull(submitted.runId)
 
-function receiptOf(ctx: MessageContext, sent: SentMessage): MessageReceipt {
+async function receiptOf(
+  { database }: Pick<Ports, 'database'>,
+  ctx: MessageContext,
+  sent: SentMessage,
+): Promise<MessageReceipt> {
   const { submitted } = sent
   if (submitted.kind === 'rejected') throw rejectionOf(submitted)
-  return { ...receiptFieldsOf(ctx, sent), position: ctx.live.positionOf(ctx.orgId, submitted.runId) }
+  const position = (await positionOf({ database, live: ctx.live }, ctx.orgId, submitted.runId)) ?? null
+  return { ...receiptFieldsOf(ctx, sent), position }
 }
 
 function receiptFieldsOf(
@@ -294,7 +299,7 @@ function receiptFieldsOf(
 /** The receipt of a repeated message, with the present state of its run. */
 async function duplicateReceipt(ports: Ports, ctx: MessageContext, sent: SentMessage): Promise<MessageReceipt> {
   const states = await statesOfDuplicates(ports, ctx, [{ ok: true, answer: sent }])
-  const receipt = receiptOf(ctx, sent)
+  const receipt = await receiptOf(ports, ctx, sent)
   return { ...receipt, state: states.get(sent.submitted.runId) ?? receipt.state, duplicate: true }
 }
 

@@ -34,6 +34,8 @@ const sessionTable = table('session', {
   generation: column.int(),
   tokens: column.bigint<number | null>(),
   contextWindow: column.bigint<number | null>(),
+  behind: column.int(),
+  behindFrom: column.bigint(),
   createdAt: column.instant(),
 })
 
@@ -48,6 +50,8 @@ const CHANGING_COLUMNS: readonly WrittenColumn<SessionRow>[] = [
   ['generation', 'int', ({ generation }) => generation],
   ['tokens', 'bigint', ({ context }) => context?.tokens ?? null],
   ['context_window', 'bigint', ({ context }) => context?.contextWindow ?? null],
+  ['behind', 'int', ({ behind }) => behind],
+  ['behind_from', 'bigint', ({ behindFrom }) => behindFrom],
 ]
 const KEY_COLUMNS: readonly WrittenColumn<SessionRow>[] = [
   ['org_id', 'text', ({ orgId }) => orgId],
@@ -143,10 +147,14 @@ export interface SessionCounts {
 }
 
 const pendingCountsOfSession = columns({
-  key: column.text<SessionKey>('r.session_key'),
-  active: column.bigint("count(*) filter (where p.state not in ('waiting', 'queued') or p.attempt > r.first_attempt)"),
-  pending: column.bigint('count(*)'),
+  key: column.text<SessionKey>(),
+  active: column.bigint('sum(active)::bigint'),
+  pending: column.bigint('sum(pending)::bigint'),
 })
+
+/** While a session is being cleared, its runs in the backlog are those that are being cancelled. */
+const NOT_CLEARED_SQL = `not exists (select from clearing c
+  where c.org_id = s.org_id and c.subject = 'session' and c.key = s.key)`
 
 /** Counts the pending runs of sessions in their current generation. Sessions without any are omitted. */
 export async function countSessionWork(
@@ -154,12 +162,18 @@ export async function countSessionWork(
   query: { readonly orgId: OrgId; readonly keys: readonly SessionKey[] },
 ): Promise<ReadonlyMap<SessionKey, SessionCounts>> {
   const rows = await connection.query(
-    `select ${pendingCountsOfSession.list}
-       from pending p
-       join run r on r.org_id = p.org_id and r.id = p.id
-       join session s on s.org_id = r.org_id and s.key = r.session_key and s.generation = r.generation
-      where p.org_id = $1 and r.session_key = any($2::text[])
-      group by r.session_key`,
+    `select ${pendingCountsOfSession.list} from (
+       select s.key, count(*) filter (where p.state not in ('waiting', 'queued') or p.attempt > r.first_attempt) as active,
+              count(*) as pending
+         from pending p
+         join run r on r.org_id = p.org_id and r.id = p.id
+         join session s on s.org_id = r.org_id and s.key = r.session_key and s.generation = r.generation
+        where p.org_id = $1 and r.session_key = any($2::text[])
+        group by s.key
+       union all
+       select s.key, 0, s.behind from session s
+        where s.org_id = $1 and s.key = any($2::text[]) and s.behind > 0 and ${NOT_CLEARED_SQL}) counted
+      group by key`,
     [query.orgId, query.keys],
   )
   return new Map(
@@ -175,6 +189,8 @@ const sessionFromRow = (row: RowOf<typeof sessionTable>): SessionRow => ({
   generation: row.generation,
   context:
     row.tokens === null || row.contextWindow === null ? null : { tokens: row.tokens, contextWindow: row.contextWindow },
+  behind: row.behind,
+  behindFrom: row.behindFrom,
   createdAt: row.createdAt,
 })
 
@@ -204,6 +220,10 @@ export interface SessionRow {
   cutoff: Instant | null
   generation: number
   context: ContextUse | null
+  /** How many of its runs are in the backlog. */
+  behind: number
+  /** A position that none of its runs in the backlog precedes. */
+  behindFrom: number
   readonly createdAt: Instant
 }
 

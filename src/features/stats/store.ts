@@ -1,19 +1,17 @@
 import type { AlertKind } from '../../domain/alerts.ts'
-import type { AgentId, LaneName, OrgId, ScheduleId } from '../../domain/ids.ts'
-import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../domain/instant.ts'
+import type { AgentId, LaneName, OrgId, RunId, SessionKey } from '../../domain/ids.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { CountsByKey, EndedCounts } from '../../domain/run/ended-counts.ts'
-import type { PendingState, RunState } from '../../domain/run/run-machine.ts'
+import type { PendingState } from '../../domain/run/run-machine.ts'
 import type { ScheduleState } from '../../domain/schedule/lifecycle.ts'
 import type { Connection } from '../../platform/db/database.ts'
-import {
-  column,
-  columns,
-  counted,
-  countRemoved,
-  type OldRows,
-  type RowOf,
-  toTimestamp,
-} from '../../platform/db/table.ts'
+import { column, columns, counted, type RowOf, toTimestamp, writes } from '../../platform/db/table.ts'
+import type { Reserve } from '../../domain/queue/gates.ts'
+import type { QueuedRun } from '../../domain/queue/queued-run.ts'
+import { queueKindOf } from '../../domain/queue/ready-lines.ts'
+import type { Trigger } from '../../domain/run/run.ts'
+import { RUNS_WITH_PENDING } from '../runs/read-store.ts'
+import { RUN_STATE_SQL } from '../runs/record-store.ts'
 
 /** The counting positions (0 or 1) and transactions that a counting statement has found. */
 export const countPassColumns = columns({
@@ -119,12 +117,13 @@ const pendingCountColumns = columns({
 /** The number of pending runs of an agent in a lane and state. */
 export type PendingCount = RowOf<typeof pendingCountColumns>
 
-/** Counts the pending runs of an org. Scans all of them: only for nodes that have not loaded the org. */
+/** Counts the pending runs of an org, one by one outside of the backlog: only for nodes that have not loaded the org. */
 export async function countPendingOfOrg(connection: Connection, orgId: OrgId): Promise<readonly PendingCount[]> {
   const rows = await connection.query(
     `select ${pendingCountColumns.list}
        from pending p join run r on r.org_id = p.org_id and r.id = p.id
-      where p.org_id = $1 group by 1, 2, 3`,
+      where p.org_id = $1 group by 1, 2, 3
+     union all select agent_id, lane, 'queued', sum(count) from backlog_line where org_id = $1 group by 1, 2`,
     [orgId],
   )
   return pendingCountColumns.read(rows)
@@ -145,7 +144,7 @@ export async function countSchedulesByState(
 }
 
 const allScheduleColumns = columns({ state: column.text<ScheduleState>(), ...counted.definitions })
-const allPendingColumns = columns({ state: column.text<PendingState>(), ...counted.definitions })
+const allPendingColumns = columns({ state: column.text<PendingState>(), count: column.bigint('sum(count)::bigint') })
 const openAlertColumns = columns({ kind: column.text<AlertKind>(), ...counted.definitions })
 
 /** Number of schedules of all orgs by state. Scans all of them, so do not call it for every request. */
@@ -156,11 +155,20 @@ export async function countAllSchedules(
   return Object.fromEntries(allScheduleColumns.read(rows).map(({ state, count }) => [state, count]))
 }
 
-/** Number of pending runs of all orgs by state. Scans all of them, so do not call it for every request. */
+/**
+ * Number of pending runs of all orgs by state. Scans all that are not in the backlog, so do not call it for every
+ * request.
+ */
 export async function countAllPending(
   connection: Connection,
 ): Promise<Readonly<Partial<Record<PendingState, number>>>> {
-  const rows = await connection.query(`select ${allPendingColumns.list} from pending group by state`, [])
+  const rows = await connection.query(
+    `select ${allPendingColumns.list}
+       from (select state, count(*) as count from pending group by state
+             union all select 'queued', sum(count) from backlog_line having count(*) > 0) counted
+      group by state`,
+    [],
+  )
   return Object.fromEntries(allPendingColumns.read(rows).map(({ state, count }) => [state, count]))
 }
 
@@ -179,219 +187,156 @@ export async function hasManyOrgs(connection: Connection): Promise<boolean> {
   return rows.length > 1
 }
 
-/** The steps in which the timeline is stored, and for how long; finest first. */
-export const TIMELINE_LEVELS = [
-  { name: 'minute', ms: MINUTE_MS, keptMs: 2 * DAY_MS },
-  { name: 'hour', ms: HOUR_MS, keptMs: 40 * DAY_MS },
-  { name: 'day', ms: DAY_MS, keptMs: 400 * DAY_MS },
-] as const
+/** How many runs before one in the backlog are counted. Beyond, a run has no position. */
+const MAX_COUNTED = 10_000
 
-export type TimelineLevel = (typeof TIMELINE_LEVELS)[number]
+/** The same for a page of runs: as many for all agents of the page together. */
+const MAX_COUNTED_OF_PAGE = 2_000
 
-/** A row of the timeline: `all`, `agent:<id>`, `schedule:<id>`, or `direct:<agent id>` for runs without a schedule. */
-export type TimelineLine = string
+/** Each agent of a page is counted at least so far. */
+const MIN_COUNTED_OF_PAGE = 20
 
-export const ALL_RUNS: TimelineLine = 'all'
-export const lineOfAgent = (id: AgentId): TimelineLine => `agent:${id}`
-export const lineOfSchedule = (id: ScheduleId): TimelineLine => `schedule:${id}`
-export const lineOfDirectRuns = (id: AgentId): TimelineLine => `direct:${id}`
+/** The position of a run that is too far back to be counted, as texts have it. */
+export const UNCOUNTED = '10,000+'
 
-/** The lines of a run: SQL over `schedule_id` and `agent_id` of a row. */
-const linesSql = (row: string): string =>
-  `(values ('${ALL_RUNS}'), ('agent:' || ${row}.agent_id),
-           (coalesce('schedule:' || ${row}.schedule_id, 'direct:' || ${row}.agent_id))) as l (line)`
+const keyColumns = columns({
+  id: column.text<RunId>('r.id'),
+  agentId: column.text<AgentId>('r.agent_id'),
+  priority: column.int('r.priority'),
+  createdAt: column.instant('r.created_at'),
+})
 
-/**
- * Adds the next transactions of an org that are not in its timeline yet. Counts and position change in one statement,
- * and the counts of a transaction are in the history row that ended the runs: after a crash or a failover either both
- * are there or neither is. The statement locks the position, so that each transaction is counted once across all nodes;
- * nothing else waits for this lock. Returns the number of transactions. Null: the org has no position yet.
- */
-export async function addUpTimeline(
+/** What orders the queued runs of an agent. */
+export type QueuedKey = RowOf<typeof keyColumns>
+
+/** The keys of those of the runs that are queued. */
+export async function loadQueuedKeys(
   connection: Connection,
-  query: { readonly orgId: OrgId; readonly limit: number },
-): Promise<number | null> {
+  query: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
+): Promise<readonly QueuedKey[]> {
   const rows = await connection.query(
-    `with place as (select no from timeline_count_place where org_id = $1 for update),
-     fresh as (select t.no, t.timeline from turn t, place p
-                where t.org_id = $1 and t.no > p.no order by t.no limit $2),
-     ended as (
-       select e ->> 0 as schedule_id, e ->> 1 as agent_id, to_timestamp((e ->> 2)::bigint * 60) as minute,
-              e ->> 3 as state, sum((e ->> 4)::bigint) as count
-         from fresh f cross join lateral jsonb_array_elements(f.timeline) as e
-        group by 1, 2, 3, 4),
-     added as (
-       insert into timeline_count (org_id, step, line, at, state, count)
-       select $1, s.step, l.line, date_trunc(s.step, e.minute, 'UTC'), e.state, sum(e.count)
-         from ended e cross join (values ('minute'), ('hour'), ('day')) as s (step)
-        cross join lateral ${linesSql('e')}
-        group by 2, 3, 4, 5
-       on conflict (org_id, step, line, at, state) do update set count = timeline_count.count + excluded.count),
-     moved as (
-       update timeline_count_place set no = (select max(no) from fresh)
-        where org_id = $1 and exists (select 1 from fresh))
-     select ${countPassColumns.list}`,
-    [query.orgId, query.limit],
+    `select ${keyColumns.list} from ${RUNS_WITH_PENDING}
+      where r.org_id = $1 and r.id = any($2::text[]) and ${RUN_STATE_SQL} = 'queued'`,
+    [query.orgId, query.ids],
   )
-  const { places: positions, turns: transactions } = countPassColumns.only(rows)
-  return positions === 0 ? null : transactions
+  return keyColumns.read(rows)
 }
 
-/** Inserts the timeline position of an org, at the start of its history, if it has none. */
-export async function insertTimelinePosition(connection: Connection, orgId: OrgId): Promise<void> {
-  await connection.query(
-    'insert into timeline_count_place (org_id, no) values ($1, 0) on conflict (org_id) do nothing',
-    [orgId],
-  )
+const backlogColumns = columns({
+  ...keyColumns.definitions,
+  executorKey: column.text('b.executor_key'),
+  sessionKey: column.text<SessionKey | null>('b.session_key'),
+  trigger: column.text<Trigger>('r.trigger'),
+  lane: column.text<LaneName>('b.lane'),
+  seq: column.bigint('b.seq'),
+  attempt: column.int('r.first_attempt'),
+  reserves: column.json<readonly Reserve[] | null>('b.reserves'),
+  ahead: column.text<RunId | null>(`case when b.session_key is not null then (
+    select nullif(h.id, b.id) from backlog h where h.org_id = b.org_id and h.session_key = b.session_key
+     order by h.seq, h.id limit 1) end`),
+})
+
+/** A run in the backlog, and the first of its session there; null: it has no session, or is the first. */
+export interface BacklogFacts {
+  readonly run: QueuedRun
+  readonly ahead: RunId | null
 }
 
-/** Deletes counts of a step from before a time. Returns how many. */
-export const deleteOldTimelineCounts = (
+/** Loads a run that is in the backlog; null: it is not there. */
+export async function loadFromBacklog(
   connection: Connection,
-  old: OldRows & { readonly step: TimelineLevel['name'] },
-): Promise<number> =>
-  countRemoved(
-    connection,
-    `with gone as (delete from timeline_count where ctid = any (array(
-       select ctid from timeline_count where org_id = $1 and step = $2 and at < $3::timestamptz limit $4)) returning 1)
-     select count(*) as removed from gone`,
-    [old.orgId, old.step, toTimestamp(old.before), old.limit],
+  run: Pick<QueuedRun, 'orgId' | 'id' | 'trigger' | 'createdAt'>,
+): Promise<BacklogFacts | null> {
+  const { orgId } = run
+  const rows = await connection.query(
+    `select ${backlogColumns.list} from backlog b join run r on r.org_id = b.org_id and r.id = b.id
+      where b.org_id = $1 and b.kind = $2 and b.created_at = $3::timestamptz and b.id = $4`,
+    [orgId, queueKindOf(run), toTimestamp(run.createdAt), run.id],
   )
+  const found = backlogColumns.first(rows)
+  if (found === undefined) return null
+  const { ahead, reserves, ...facts } = found
+  const queued = { state: 'queued', slot: null, interrupts: false, inGeneration: true, notBefore: null } as const
+  return { ahead, run: { ...facts, ...queued, orgId, firstAttempt: facts.attempt, reserves: reserves ?? [] } }
+}
 
-/** A time range and the stored step that is read for it. */
-export interface TimelineSpan {
+interface Wanted {
   readonly orgId: OrgId
-  readonly level: TimelineLevel
-  readonly from: Instant
-  readonly to: Instant
+  readonly runs: readonly QueuedKey[]
 }
 
-const lineColumns = columns({
-  line: column.text<TimelineLine>('f.line'),
-  name: column.text<string | null>('f.name'),
-  scheduleState: column.text<ScheduleState | null>('f.state'),
-  total: column.bigint('count(*) over ()'),
-})
-export type FoundLine = RowOf<typeof lineColumns>
+const KEYS = writes<QueuedKey>([
+  ['id', 'word', ({ id }) => id],
+  ['agent_id', 'text', ({ agentId }) => agentId],
+  ['priority', 'int', ({ priority }) => priority],
+  ['created_at', 'instant', ({ createdAt }) => toTimestamp(createdAt)],
+])
+const WANTED = `select agent_id, priority, created_at, id, false as is_cut, true as is_wanted
+  from unnest(${KEYS.arrays(2)}) as i (${KEYS.names})`
 
-const SCHEDULE_OF_LINE = `case when l.line like 'schedule:%' then substr(l.line, 10) end`
-const AGENT_OF_LINE = `case when l.line like 'agent:%' then substr(l.line, 7)
-  when l.line like 'direct:%' then substr(l.line, 8) end`
+const beforeColumns = columns({ id: column.text<RunId>(), before: column.bigint() })
 
-/** How many pending runs are looked at; there are more only when work has piled up. */
-const MAX_PENDING = 10_000
+/** Ranks wanted runs among the others of their agents; `is_cut`: the others end here, more may follow. */
+const rankSql = (others: string): string => `select ${beforeColumns.list} from (
+    select id, is_wanted, count(*) filter (where not is_wanted) over places as before, bool_or(is_cut) over places as is_cut
+      from (${others} union all ${WANTED}) ranked
+    window places as (partition by agent_id order by priority, created_at, id, is_wanted desc)) placed
+  where is_wanted and is_cut is not true`
 
-/** Pending runs of an org with the columns that give their lines. */
-const PENDING_RUNS = `(select p.state, r.schedule_id, r.agent_id, r.created_at
-    from (select * from pending where org_id = $1 limit ${MAX_PENDING}) p
-    join run r on r.org_id = $1 and r.id = p.id
-   where r.created_at >= $3::timestamptz and r.created_at < $4::timestamptz)`
+const mapOf = (rows: readonly RowOf<typeof beforeColumns>[]): ReadonlyMap<RunId, number> =>
+  new Map(rows.map(({ id, before }) => [id, before]))
 
-/** The lines between two texts that have counts in the range. Walks from line to line, which are few. */
-const walkLines = (first: string, end: string): string => `
-  (with recursive seen (line) as (
-     (select line from timeline_count where org_id = $1 and step = $2 and line >= '${first}' and line < '${end}'
-       order by line limit 1)
-     union all
-     select (select c.line from timeline_count c
-              where c.org_id = $1 and c.step = $2 and c.line > s.line and c.line < '${end}' order by c.line limit 1)
-       from seen s where s.line is not null)
-   select line from seen where line is not null and exists (
-     select from timeline_count c where c.org_id = $1 and c.step = $2 and c.line = seen.line
-        and c.at >= $3::timestamptz and c.at < $4::timestamptz))`
-
-/** The lines of schedules with counts in the range. Reads all counts of the range, so it must be short. */
-const COUNTED_SCHEDULES = `
-  select distinct line from timeline_count
-   where org_id = $1 and step = $2 and at >= $3::timestamptz and at < $4::timestamptz
-     and line >= 'schedule:' and line < 'schedule;'`
-
-/** The same for a long range, as the schedules themselves know it. Of deleted ones only those that failed are found. */
-const ACTIVE_SCHEDULES = `
-  select 'schedule:' || id from schedule
-   where org_id = $1 and created_at < $4::timestamptz and (state = 'active' or last_run_at >= $3::timestamptz)
-  union select line from failed where line >= 'schedule:' and line < 'schedule;'`
-
-const DUE_SCHEDULES = `
-  select 'schedule:' || id from schedule where org_id = $1 and state = 'active' and next_run_at < $4::timestamptz`
-
-const pendingLines = (first: string, end: string): string => `
-  select l.line from ${PENDING_RUNS} p cross join lateral ${linesSql('p')} where l.line >= '${first}' and l.line < '${end}'`
-
-function linesQuery(wanted: WantedLines, isLong: boolean): string {
-  if (wanted === 'agent')
-    return `select line from ${walkLines('agent:', 'agent;')} a union ${pendingLines('agent:', 'agent;')}`
-  if (wanted !== 'schedule') return 'select unnest($8::text[]) as line'
-  return `select line from ${walkLines('direct:', 'direct;')} d union ${isLong ? ACTIVE_SCHEDULES : COUNTED_SCHEDULES}
-    union ${DUE_SCHEDULES} union ${pendingLines('direct:', 'schedule;')}`
+/** Counts the queued runs outside of the backlog that go before each run. Reads all of them. */
+export async function countPendingBefore(connection: Connection, wanted: Wanted): Promise<ReadonlyMap<RunId, number>> {
+  const rows = await connection.query(
+    rankSql(`select r.agent_id, r.priority, r.created_at, r.id, false as is_cut, false as is_wanted
+        from pending p join run r on r.org_id = p.org_id and r.id = p.id
+       where p.org_id = $1 and p.state = 'queued' and r.agent_id = any($3::text[])`),
+    [wanted.orgId, ...KEYS.lists(wanted.runs)],
+  )
+  return mapOf(beforeColumns.read(rows))
 }
 
-/** Which lines are looked for: all of schedules and direct runs, all of agents, or the given ones. */
-export type WantedLines = 'schedule' | 'agent' | readonly TimelineLine[]
+/** The rows of a line in the backlog, those that are behind others apart. */
+const ROWS_OF_PART = `backlog b where b.org_id = $1 and b.agent_id = l.agent_id and b.lane = l.lane
+  and b.executor_key = l.executor_key and b.kind = l.kind and b.behind = w.behind`
+
+const FIRST_OF_AGENTS = `select l.agent_id, f.*, f.no = a.reach as is_cut, false as is_wanted
+  from (select agent_id, greatest(${MIN_COUNTED_OF_PAGE}, ${MAX_COUNTED_OF_PAGE} / count(*) over ()) as reach
+          from unnest($3::text[]) as i (agent_id) group by agent_id) a
+  join backlog_line l on l.org_id = $1 and l.agent_id = a.agent_id
+ cross join (values (false), (true)) as w (behind)
+ cross join lateral (
+   select b.priority, b.created_at, b.id, row_number() over (order by b.priority, b.created_at, b.id) as no
+     from ${ROWS_OF_PART} order by b.priority, b.created_at, b.id limit a.reach) f`
+
+const RANK_PAGE = rankSql(
+  `select agent_id, priority, created_at, id, is_cut, is_wanted from (${FIRST_OF_AGENTS}) first`,
+)
+
+/** Counts from the key to the end of each part, or, if that is too far, from the key to its beginning. */
+const COUNT_ONE = `select $2::text as id, coalesce(sum(case when a.count <= ${MAX_COUNTED} then w.total - a.count else c.count end), 0)::bigint as before
+  from backlog_line l
+ cross join lateral (values (false, l.waiting), (true, l.count - l.waiting)) as w (behind, total)
+ cross join lateral (select count(*) from (
+   select from ${ROWS_OF_PART} and (b.priority, b.created_at, b.id) >= ($4::int, $5::timestamptz, $2::text)
+    order by b.priority, b.created_at, b.id limit ${MAX_COUNTED + 1}) after) a
+ cross join lateral (select count(*) from (
+   select from ${ROWS_OF_PART} and a.count > ${MAX_COUNTED} and (b.priority, b.created_at, b.id) < ($4::int, $5::timestamptz, $2::text)
+    order by b.priority desc, b.created_at desc, b.id desc limit ${MAX_COUNTED + 1}) before) c
+ where l.org_id = $1 and l.agent_id = $3
+having bool_and(a.count <= ${MAX_COUNTED} or c.count <= ${MAX_COUNTED}) is not false`
 
 /**
- * Finds a page of the lines with runs in the range, and of active schedules that are due in it: most failures first,
- * then by name. Given lines are all found.
+ * Counts the runs in the backlog that go before each run. A run with more before and after it than are counted is left
+ * out.
  */
-export async function findLines(
-  connection: Connection,
-  query: TimelineSpan & {
-    readonly wanted: WantedLines
-    readonly text: string | null
-    readonly offset: number
-    readonly limit: number
-  },
-): Promise<readonly FoundLine[]> {
-  const { wanted, level } = query
-  const rows = await connection.query(
-    `with failed as (
-       select line, sum(count) as count from timeline_count
-        where org_id = $1 and step = $2 and at >= $3::timestamptz and at < $4::timestamptz
-          and state in ('failed', 'timeout') group by line),
-     lines as (${linesQuery(wanted, level.name === 'day')})
-     select ${lineColumns.list} from (
-       select l.line, coalesce(s.name, a.name) as name, s.state, coalesce(f.count, 0) as failures
-         from lines l left join failed f on f.line = l.line
-         left join schedule s on s.org_id = $1 and s.id = ${SCHEDULE_OF_LINE}
-         left join agent a on a.org_id = $1 and a.id = ${AGENT_OF_LINE}) f
-      where $5::text is null or strpos(lower(coalesce(f.name, f.line)), lower($5)) > 0
-      order by f.failures desc, lower(coalesce(f.name, f.line)), f.line limit $6 offset $7`,
-    [
-      ...[query.orgId, query.level.name, toTimestamp(query.from), toTimestamp(query.to)],
-      ...[query.text, query.limit, query.offset],
-      ...(typeof wanted === 'string' ? [] : [wanted]),
-    ],
-  )
-  return lineColumns.read(rows)
-}
-
-const bucketColumns = columns({
-  line: column.text<TimelineLine>(),
-  bucket: column.int('bucket::int'),
-  state: column.text<RunState>(),
-  count: column.bigint('sum(count)::bigint'),
-})
-export type BucketCount = RowOf<typeof bucketColumns>
-
-/** The counts of some lines per bucket of `stepMs` from the start of the range, with runs that have not ended. */
-export async function loadBuckets(
-  connection: Connection,
-  query: TimelineSpan & { readonly lines: readonly TimelineLine[]; readonly stepMs: number },
-): Promise<readonly BucketCount[]> {
-  const bucket = (at: string): string => `floor(extract(epoch from ${at} - $3::timestamptz) * 1000 / $6)`
-  const rows = await connection.query(
-    `select ${bucketColumns.list} from (
-       select line, ${bucket('at')} as bucket, state, count from timeline_count
-        where org_id = $1 and step = $2 and line = any($5::text[])
-          and at >= $3::timestamptz and at < $4::timestamptz
-       union all
-       select l.line, ${bucket('p.created_at')}, p.state, 1 from ${PENDING_RUNS} p
-        cross join lateral ${linesSql('p')} where l.line = any($5::text[])) found
-      group by 1, 2, 3`,
-    [
-      ...[query.orgId, query.level.name, toTimestamp(query.from), toTimestamp(query.to)],
-      ...[query.lines, query.stepMs],
-    ],
-  )
-  return bucketColumns.read(rows)
+export async function countBacklogBefore(connection: Connection, wanted: Wanted): Promise<ReadonlyMap<RunId, number>> {
+  const { orgId, runs } = wanted
+  const [run, ...others] = runs
+  if (run === undefined) return new Map()
+  const rows = await (others.length === 0
+    ? connection.query(COUNT_ONE, [orgId, ...KEYS.values(run)])
+    : connection.query(RANK_PAGE, [orgId, ...KEYS.lists(runs)]))
+  return mapOf(beforeColumns.read(rows))
 }

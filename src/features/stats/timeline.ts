@@ -38,7 +38,7 @@ import {
   TIMELINE_LEVELS,
   type TimelineLevel,
   type WantedLines,
-} from './store.ts'
+} from './timeline-store.ts'
 
 /** Transactions per statement: more share more rows of the counts, few enough to finish within milliseconds. */
 const TIMELINE_BATCH_SIZE = 2_000

@@ -19,8 +19,7 @@ import {
   type TaskView,
 } from './schema.ts'
 import { cancelTask, submitBatch, submitTask, submitTaskAndWait } from './service.ts'
-import { readTaskStats } from './stats.ts'
-import { findTasks, getTask } from './view.ts'
+import { findTasks, getTask, readTaskStats } from './view.ts'
 import { answer, type Call, operation, readAfterEnd } from '../../operations/handler.ts'
 
 const taskParams = z.strictObject({ id })
@@ -33,7 +32,7 @@ interface TaskCall extends Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' 
 const get = (call: TaskCall, id: string): Promise<TaskView> =>
   readAfterEnd(call, id, {
     seconds: call.query.wait,
-    read: () => getTask(call.ports, call.caller.orgId, id),
+    read: () => getTask({ ...call.ports, live: call.ctx.live }, call.caller.orgId, id),
     hasEnded: ({ completedAt }) => completedAt !== null,
   })
 
@@ -117,7 +116,7 @@ export const taskOperations = {
     query: taskFilter,
     answers: { 200: taskList },
     refusals: ['NOT_FOUND'],
-  }).by(({ ports, caller, query }) => findTasks(ports, caller, query)),
+  }).by(({ ctx, ports, caller, query }) => findTasks({ ...ports, live: ctx.live }, caller, query)),
   'tasks.get': operation({
     ...{ method: 'GET', path: '/tasks/:id', tag: 'tasks', permission: 'tasks:read', facade: true },
     restrictedAccess: 'run',

@@ -204,7 +204,9 @@ export const taskReceipt = named(
   z.strictObject({
     taskId: z.string(),
     state,
-    position: count.describe('Position among the queued tasks of the agent; 0 if it has started.'),
+    position: count
+      .nullable()
+      .describe('Position among the queued tasks of the agent; 0: it has started; null: too many are before it.'),
     createdAt: isoTime,
     task: task.optional().describe('The task, if it ended while the request waited.'),
   }),

@@ -10,9 +10,15 @@ import { NO_RETRIES } from '../../domain/run/retry.ts'
 import { type FacadeState, facadeStateOf } from '../../domain/run/run-words.ts'
 import type { Command } from '../../engine/commands-port.ts'
 import { agentInState } from '../../engine/commands/runs.ts'
-import { type Submission, submissionFor, submit, type SubmitResult } from '../../engine/commands/submit.ts'
+import {
+  countQueuedTasks,
+  type Submission,
+  submissionFor,
+  submit,
+  type SubmitResult,
+} from '../../engine/commands/submit.ts'
 import { bindToKey } from '../../engine/idempotency.ts'
-import type { LiveRuns } from '../../engine/live-port.ts'
+import { type LiveRuns, positionOf } from '../../engine/live-port.ts'
 import type { Ports } from '../../engine/ports.ts'
 import { ensureTaskAgent } from '../../engine/transaction/transaction.ts'
 import type { Caller } from '../access/caller.ts'
@@ -40,7 +46,7 @@ interface TaskContext {
 
 /** Submits a task. Invalid input stores nothing; a full queue refuses the task and stores it as rejected. */
 export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<TaskReceipt> {
-  return receiptOf(ctx, await acceptTask(ports, ctx, input))
+  return receiptOf(ports, ctx, await acceptTask(ports, ctx, input))
 }
 
 /** Submits a task and, if it ends in time, returns its receipt with the task. */
@@ -51,18 +57,27 @@ export async function submitTaskAndWait(
 ): Promise<TaskReceipt> {
   const accepted = await acceptTask(ports, ctx, input)
   const task = await waitForTask(accepted.answer.runId)
-  if (task.completedAt === null) return { ...receiptOf(ctx, accepted), state: task.state }
+  if (task.completedAt === null) return { ...(await receiptOf(ports, ctx, accepted)), state: task.state }
   // A task that has ended has no position.
   return { taskId: task.taskId, state: task.state, position: 0, createdAt: task.createdAt, task }
 }
 
-const receiptOf = (ctx: TaskContext, { answer, createdAt }: SubmittedTask): TaskReceipt => ({
+const receiptOf = async (
+  ports: Ports,
+  ctx: TaskContext,
+  { answer, createdAt }: SubmittedTask,
+): Promise<TaskReceipt> => ({
   taskId: answer.runId,
   state: submittedStateOf(ctx, answer),
-  // A task that has started has no position.
-  position: ctx.live.positionOf(ctx.caller.orgId, answer.runId) ?? 0,
+  position: receiptPosition(await positionOf(portsOf(ports, ctx), ctx.caller.orgId, answer.runId)),
   createdAt: formatInstant(createdAt),
 })
+
+const portsOf = ({ database }: Ports, { live }: TaskContext): Parameters<typeof positionOf>[0] => ({ database, live })
+
+/** A task that has started has position 0. */
+const receiptPosition = (position: number | null | undefined): number | null =>
+  position === undefined ? null : (position ?? 0)
 
 async function acceptTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<SubmittedTask> {
   const { agentId: agent, callbackUrl } = input
@@ -159,7 +174,7 @@ export function submitTasksCommand(
         between?.()
         const refusal = refusals.get(task.agentId)
         if (refusal !== undefined) return { refused: refusal.message }
-        const queued = orgState.allQueuedTasks.size
+        const queued = countQueuedTasks(orgState)
         const deadline = task.deadline ?? later(orgState.now, defaultDeadlineMs)
         return { answer: submit(orgState, { ...task, deadline }), createdAt: orgState.now, queued }
       })
@@ -236,8 +251,14 @@ export async function submitBatch(
   )
   const decided = await ports.commands.execute(command)
   let next = 0
-  return read.map((one) =>
-    batchItemOf({ ...ctx, withPositions }, isParsed(one) ? decided[next++] : { refused: invalid(one).message }),
+  return Promise.all(
+    read.map((one) =>
+      batchItemOf(
+        ports,
+        { ...ctx, withPositions },
+        isParsed(one) ? decided[next++] : { refused: invalid(one).message },
+      ),
+    ),
   )
 }
 
@@ -285,10 +306,11 @@ const REJECTION_TEXTS: Readonly<Record<string, string>> = {
 }
 
 /** The outcome of one task of a batch. A task that could not be read was not stored and has no id. */
-function batchItemOf(
+async function batchItemOf(
+  ports: Ports,
   ctx: TaskContext & Pick<CallSize, 'withPositions'>,
   outcome: DecidedTask | undefined,
-): TaskBatchItem {
+): Promise<TaskBatchItem> {
   if (outcome === undefined) throw new Error('the command returned no result for a task of the batch')
   if ('refused' in outcome) return { taskId: '', state: 'rejected', error: outcome.refused }
   const { answer } = outcome
@@ -296,6 +318,7 @@ function batchItemOf(
     const error = REJECTION_TEXTS[answer.why.reason] ?? 'the queue is full'
     return { taskId: answer.runId, state: 'rejected', error }
   }
-  const position = ctx.withPositions ? ctx.live.positionOf(ctx.caller.orgId, answer.runId) : null
+  const known = ctx.withPositions ? await positionOf(portsOf(ports, ctx), ctx.caller.orgId, answer.runId) : null
+  const position = known ?? null
   return { taskId: answer.runId, state: submittedStateOf(ctx, answer), ...(position === null ? {} : { position }) }
 }

@@ -129,6 +129,7 @@ export async function loadTaskCounts(
      counted as (
        select a.agent_id, c.kind, sum(c.count::bigint) as count from fresh f ${TASK_COUNTS_JOIN} group by 1, 2
        union all select agent_id, kind, count(*) from open group by 1, 2
+       union all select agent_id, 'queued', sum(count) from backlog_line where org_id = $1 and kind = 'task' group by 1
        union all select agent_id, 'dispatched', count(latency) from open group by 1
        union all select agent_id, 'dispatch_ms', coalesce(sum(greatest(extract(epoch from latency) * 1000, 0)), 0)
          from open group by 1),

@@ -81,8 +81,8 @@ async function settle(server: Server): Promise<Pick<Hostility, 'runs' | 'repeate
     await client.query('set search_path to escapement')
     const pending = async (): Promise<number> => {
       const { rows } = await client.query<{ count: number }>(
-        `select count(*)::int as count from pending p join run r using (org_id, id)
-          where p.org_id = 'quiet' and r.schedule_id is null`,
+        `select count(*)::int as count from run r
+          where r.org_id = 'quiet' and r.schedule_id is null and r.state is null`,
       )
       return rows[0]?.count ?? 0
     }

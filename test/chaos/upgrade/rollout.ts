@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '../../../src/platform/db/migrate.ts'
 import { openPostgres } from '../../../src/platform/db/postgres/postgres.ts'
-import { watchLeases } from '../database-record.ts'
+import { findBacklogFlaws, watchLeases } from '../database-record.ts'
 import { prepareDatabase, settle, ticking, type Suffered } from '../deployment.ts'
 import { describeCrash, doom, lastWords, startMember, tell, untilReady, type Member } from '../member.ts'
 import type { MadeSchedule } from '../node-process.ts'
@@ -191,12 +191,18 @@ async function comeToRest(
   { news, made }: { readonly news: readonly Member[]; readonly made: readonly MadeSchedule[] },
 ): Promise<Pick<Rollout, 'schedules' | 'troubles'> & { readonly until: number }> {
   const until = Date.now()
+  const early = await findBacklogFlaws(server)
   await Promise.all(news.map((member) => tell(member, 'rest')))
   await sleep(LAST_TICKS_MS)
   const [any] = news
   if (any !== undefined) await tell(any, 'disable')
   const pending = await settle(server)
-  const troubles = [...members.flatMap(describeCrash), ...(pending === 0 ? [] : [`${pending} runs have not settled`])]
+  const troubles = [
+    ...members.flatMap(describeCrash),
+    ...(pending === 0 ? [] : [`${pending} runs have not settled`]),
+    ...early,
+    ...(await findBacklogFlaws(server)),
+  ]
   await Promise.all(news.map(leave))
   return { until, troubles, schedules: made.map((schedule) => ticking(schedule, until)) }
 }

@@ -7,7 +7,7 @@ import {
   parseCondition,
   type Condition,
 } from '../../../src/domain/probe/condition.ts'
-import { checkCondition, describeCondition } from '../../../src/domain/probe/check-condition.ts'
+import { checkCondition, describeCondition } from '../../../src/domain/probe/verdict.ts'
 import { valueAtPointer } from '../../../src/domain/json.ts'
 
 const OF = {

@@ -5,8 +5,9 @@ import { explainWait } from '../../../src/domain/queue/gates.ts'
 import { createReadyQueue, type ReadyQueue } from '../../../src/domain/queue/ready-queue.ts'
 import { isInFlight } from '../../../src/domain/run/run.ts'
 import { createRandom } from '../../simulation/random.ts'
+import { createWindowedQueue, WINDOW_MISTAKES } from './windowed-queue.ts'
 import { naivePick, positionOf } from './naive-picker.ts'
-import { STEPS } from './ready-queue-steps.ts'
+import { crowd, type Step, STEPS } from './ready-queue-steps.ts'
 import {
   AGENTS,
   aWorld,
@@ -25,10 +26,27 @@ import {
 /** The picker that it is held to is slow on purpose; only what hangs takes this long. */
 const PATIENCE_MS = 600_000
 
+/** Worlds per window. */
+const WINDOWED_WORLDS = 150
+
 const steps = Object.entries(STEPS).map(([name, { weight }]) => ({ weight, arbitrary: fc.constant(name) }))
 const happening = fc.record({ what: fc.oneof(...steps), seed: fc.nat(1_000_000) })
+/** More often than not many runs of few lines wait. */
+const crowded = fc.record({
+  what: fc.oneof({ weight: 20, arbitrary: fc.constant('crowd') }, ...steps),
+  seed: fc.nat(1_000_000),
+})
+const crowdedLife = fc.noBias(
+  fc.array(fc.array(crowded, { minLength: 1, maxLength: 14, size: 'max' }), {
+    minLength: 1,
+    maxLength: 24,
+    size: 'max',
+  }),
+)
 const round = fc.array(happening, { minLength: 1, maxLength: 14, size: 'max' })
 const life = fc.noBias(fc.array(round, { minLength: 1, maxLength: 24, size: 'max' }))
+
+const stepOf = (what: string): Step => STEPS[what]?.step ?? crowd
 
 function expectSameCounts(world: World, lineUp: ReadyQueue): void {
   const told = {
@@ -83,6 +101,55 @@ describe('a line-up, whatever happens', () => {
         { seed: 20260115, numRuns: 600 },
       )
       expect(picks).toBeGreaterThan(10_000)
+    },
+    PATIENCE_MS,
+  )
+
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [8, 3],
+  ])(
+    'picks the same with only %i runs of a line and %i of a session in memory',
+    (line, session) => {
+      let [picks, loads] = [0, 0]
+      fc.assert(
+        fc.property(crowdedLife, (rounds) => {
+          const [world, queue] = [aWorld(), createWindowedQueue(ORG, { line, session })]
+          queue.setLanes(new Set(world.lanes.keys()))
+          for (const happenings of rounds) {
+            for (const { what, seed } of happenings) stepOf(what)(world, queue, createRandom(seed))
+            const expected = naivePick(factsOf(world)).map((run) => run.id)
+            expect(takeTurn(world, queue)).toEqual(expected)
+            picks += expected.length
+          }
+          loads += queue.loads()
+        }),
+        { seed: 20260116, numRuns: WINDOWED_WORLDS, endOnFailure: true },
+      )
+      expect(picks).toBeGreaterThan(4 * WINDOWED_WORLDS)
+      expect(loads).toBeGreaterThan(WINDOWED_WORLDS / 10)
+    },
+    PATIENCE_MS,
+  )
+
+  it.each(WINDOW_MISTAKES)(
+    'would not pick the same if %s',
+    (mistake) => {
+      const result = fc.check(
+        fc.property(crowdedLife, (rounds) => {
+          const [world, queue] = [aWorld(), createWindowedQueue(ORG, { line: 2, session: 1 }, mistake)]
+          queue.setLanes(new Set(world.lanes.keys()))
+          for (const happenings of rounds) {
+            for (const { what, seed } of happenings) stepOf(what)(world, queue, createRandom(seed))
+            const expected = naivePick(factsOf(world)).map((run) => run.id)
+            expect(takeTurn(world, queue)).toEqual(expected)
+          }
+        }),
+        { seed: 20260117, numRuns: 600, endOnFailure: true },
+      )
+      expect(result.failed).toBe(true)
     },
     PATIENCE_MS,
   )

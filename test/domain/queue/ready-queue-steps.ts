@@ -1,3 +1,4 @@
+import { MAIN_LANE } from '../../../src/domain/queue/lanes.ts'
 import { laneName, sessionKey, type SessionKey } from '../../../src/domain/ids.ts'
 import { earlier, later } from '../../../src/domain/instant.ts'
 import type { ReadyQueue } from '../../../src/domain/queue/ready-queue.ts'
@@ -49,6 +50,26 @@ function newcomer(world: World, random: Random): Mutable<QueuedRun> {
 
 const arrive: Step = (world, lineUp, random) => {
   for (let left = random.int(1, 4); left > 0; left -= 1) change(world, lineUp, newcomer(world, random), {})
+}
+
+/** Many at once that compete with each other, so that most of them are beyond any window. */
+export const crowd: Step = (world, lineUp, random) => {
+  const [agentId, trigger] = [random.one(AGENTS.slice(0, 2)), random.one(['message', 'task'] as const)]
+  for (let left = random.int(3, 12); left > 0; left -= 1) {
+    const run = newcomer(world, random)
+    const isAlone = random.chance(0.6)
+    change(world, lineUp, run, {
+      ...{ agentId, trigger, lane: MAIN_LANE, state: 'queued', attempt: 1, slot: null, notBefore: null },
+      ...{
+        interrupts: false,
+        inGeneration: true,
+        executorKey: 'here',
+        sessionKey: isAlone ? null : run.sessionKey,
+        seq: world.made,
+      },
+      reserves: random.chance(0.8) ? [] : run.reserves,
+    })
+  }
 }
 
 function pickOne(runs: readonly Mutable<QueuedRun>[], random: Random, act: (run: Mutable<QueuedRun>) => void): void {

@@ -68,7 +68,12 @@ describe('/stop', () => {
   })
 
   it('does nothing when nothing is active', () => {
-    expect(planStop([run('r', { seq: 1 })], stop)).toEqual({ stopped: [], drained: [], cutoff: null })
+    expect(planStop([run('r', { seq: 1 })], stop)).toEqual({
+      stopped: [],
+      drained: [],
+      why: because('stopped', '/stop'),
+      cutoff: null,
+    })
   })
 })
 

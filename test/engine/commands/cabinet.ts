@@ -83,6 +83,8 @@ export function aSessionOn(
     cutoff: null,
     generation: 0,
     context: null,
+    behind: 0,
+    behindFrom: 0,
     createdAt: desk.now,
   })
   return name

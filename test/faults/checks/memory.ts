@@ -70,6 +70,7 @@ function remembered({ state: desk, readyQueue: lineUp, byNode, timers, orgLimit 
     'in flight of': new Map([...agents].map((id) => [id, lineUp.inFlightOf(id)])),
     'queued of': new Map([...agents].map((id) => [id, lineUp.queuedOf(id)])),
     'queued in': new Map([...lanes].map((lane) => [lane, lineUp.queuedIn(lane)])),
+    'line in the backlog': new Map(desk.backlog.lines),
     'lane of': new Map(runs.map(({ id }) => [id, lineUp.laneOf(id)])),
     clearing: new Map(desk.clearings),
     'clock step': new Map(desk.clockSteps.map((step) => [String(step.no), step])),
@@ -80,6 +81,8 @@ function remembered({ state: desk, readyQueue: lineUp, byNode, timers, orgLimit 
       ['tasks in flight', lineUp.tasksInFlight()],
       // The period of a budget ends by a timer, too, which is set when the first decision is made.
       ['the next timer', desk.budgets === null ? timers.next() : null],
+      ['in the backlog', desk.backlog.count],
+      ['tasks in the backlog', desk.backlog.tasks],
       ['the limit of the org', orgLimit],
     ]),
   }

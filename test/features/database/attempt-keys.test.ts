@@ -160,7 +160,12 @@ describe('the budget of guard rails', () => {
     })
     const found = await findPrincipal(world.ports, made.key ?? '')
     const caller = { orgId: ORG, principal: made.id, restricted: found?.restricted }
-    const live = { stateOf: () => 'queued', positionOf: () => null } as never
+    const live = {
+      stateOf: () => 'queued',
+      positionOf: () => null,
+      queuedBefore: () => null,
+      explainOutside: () => null,
+    } as never
     const hand = (by: object) =>
       submitTask(world.ports, { caller: by as never, live }, { agentId: 'reader', action: 'x' })
     await hand(caller)

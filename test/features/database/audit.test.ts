@@ -32,7 +32,13 @@ beforeAll(async () => {
 afterAll(() => world.drop())
 
 const newest = async (count = 1) => (await listAudit(world.ports, world.caller, { limit: count })).items
-const live = { stateOf: () => undefined, positionOf: () => null, explain: () => null }
+const live = {
+  stateOf: () => undefined,
+  positionOf: () => null,
+  queuedBefore: () => null,
+  explainOutside: () => null,
+  explain: () => null,
+}
 const message = (text: string, key = 's') =>
   sendMessage(
     world.ports,

@@ -203,7 +203,14 @@ const railedOf = ({ restricted: who }: Caller): RestrictedKey => {
   if (who === undefined) throw new Error('no rails')
   return who
 }
-const NOBODY = { stateOf: () => null, positionOf: () => null, explain: () => null, wakes: () => undefined } as never
+const NOBODY = {
+  stateOf: () => null,
+  positionOf: () => null,
+  queuedBefore: () => null,
+  explainOutside: () => null,
+  explain: () => null,
+  wakes: () => undefined,
+} as never
 
 describe('the end of what is made', () => {
   const day = railed({ maxLifetimeSeconds: 86_400 })

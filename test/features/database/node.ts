@@ -2,7 +2,7 @@ import { attemptId, laneName, runId } from '../../../src/domain/ids.ts'
 import { DAY_MS, later } from '../../../src/domain/instant.ts'
 import type { Command } from '../../../src/engine/commands-port.ts'
 import type { Claim } from '../../../src/engine/transaction/claim.ts'
-import type { LoadedOrg, NodeCapabilities } from '../../../src/engine/org-state/memory.ts'
+import type { LoadedOrg, NodeCapabilities, MemoryWindow } from '../../../src/engine/org-state/memory.ts'
 import { loadOrgState } from '../../../src/engine/org-state/load.ts'
 import { runTransaction } from '../../../src/engine/transaction/transaction.ts'
 import { reportCommand } from '../../../src/engine/commands/engine-commands.ts'
@@ -28,15 +28,17 @@ interface NodeWishes {
   /** Whether a transaction has taken long enough. */
   readonly isOver?: () => boolean
   readonly lane?: string
+  /** Left out: everything stays in memory. */
+  readonly window?: MemoryWindow
 }
 
 /** Starts a node; its lease holds for days. */
 export async function openNode(
   of: ServiceWorld,
-  { maxChanges = Infinity, isOver = () => false, lane = 'task' }: NodeWishes = {},
+  { maxChanges = Infinity, isOver = () => false, lane = 'task', window }: NodeWishes = {},
 ): Promise<TestNode> {
   const nodeId = `nod_${(made += 1)}`
-  const facts = factsOf(of)
+  const facts = { ...factsOf(of), window: () => window ?? null }
   await insertNode(of.db, {
     ...{ id: nodeId, startedAt: of.now, leaseUntil: later(of.now, 9 * DAY_MS), draining: false, lost: false },
     ...{ executors: [], lanes: {}, program: 'test' },

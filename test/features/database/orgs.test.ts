@@ -37,7 +37,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.drop())
 
-const live = { stateOf: () => undefined, positionOf: () => null, explain: () => null }
+const live = {
+  stateOf: () => undefined,
+  positionOf: () => null,
+  queuedBefore: () => null,
+  explainOutside: () => null,
+  explain: () => null,
+}
 const create = async (input: OrgInput) => createOrg(world.ports, operator, schemaReader(orgInput)(input))
 const change = (id: string, patch: Parameters<typeof updateOrg>[2]['change']) =>
   updateOrg(world.ports, operator, { id, change: patch })

@@ -13,10 +13,12 @@ import { insertAttempts } from '../../../src/features/runs/attempts-store.ts'
 import { insertNode } from '../../../src/features/nodes/store.ts'
 import { insertSessions } from '../../../src/features/sessions/store.ts'
 import { aSessionRow, ORG, OTHER_ORG, seedRun } from '../../platform/db/records.ts'
+import { anAsker } from '../../support/asker.ts'
 import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
+const { live } = anAsker({} as never)
 
 beforeAll(async () => {
   world = await createServiceWorld()
@@ -70,17 +72,25 @@ describe('tasks', () => {
     await seedRun(world.db, 'tsk_2', { ...task, createdAt: later(NOW, 1), priority: -1 })
     await seedRun(world.db, 'tsk_3', { ...task, createdAt: later(NOW, 2), state: 'expired', agent: 'reader' })
     await seedRun(world.db, 'run_1')
-    expect(await getTask(world.ports, ORG, 'tsk_1')).toMatchObject({ action: 'click', state: 'queued', position: 3 })
-    expect((await findTasks(world.ports, { orgId: ORG })).tasks.map(({ taskId, state }) => [taskId, state])).toEqual([
+    expect(await getTask({ ...world.ports, live }, ORG, 'tsk_1')).toMatchObject({
+      action: 'click',
+      state: 'queued',
+      position: 3,
+    })
+    expect(
+      (await findTasks({ ...world.ports, live }, { orgId: ORG })).tasks.map(({ taskId, state }) => [taskId, state]),
+    ).toEqual([
       ['tsk_3', 'failed'],
       ['tsk_2', 'queued'],
       ['tsk_1', 'queued'],
     ])
-    expect((await findTasks(world.ports, { orgId: ORG }, { state: 'failed,done' })).tasks).toHaveLength(1)
-    expect((await findTasks(world.ports, { orgId: ORG }, { agentId: 'reader', limit: 5 })).tasks).toHaveLength(1)
-    expect((await findTasks(world.ports, { orgId: ORG }, { state: 'odd' })).tasks).toEqual([])
-    await expect(getTask(world.ports, ORG, 'run_1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await expect(getTask(world.ports, OTHER_ORG, 'tsk_1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect((await findTasks({ ...world.ports, live }, { orgId: ORG }, { state: 'failed,done' })).tasks).toHaveLength(1)
+    expect(
+      (await findTasks({ ...world.ports, live }, { orgId: ORG }, { agentId: 'reader', limit: 5 })).tasks,
+    ).toHaveLength(1)
+    expect((await findTasks({ ...world.ports, live }, { orgId: ORG }, { state: 'odd' })).tasks).toEqual([])
+    await expect(getTask({ ...world.ports, live }, ORG, 'run_1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(getTask({ ...world.ports, live }, OTHER_ORG, 'tsk_1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 

@@ -85,7 +85,17 @@ describe('a node that hears of a turn in an org with a daily limit', () => {
       const key = sessionKey(`s${index}`)
       const own = {}
       node.memory.state.sessions.set(key, {
-        ...{ orgId: ORG, key, own, cutoff: null, generation: 0, context: null, createdAt: world.now },
+        ...{
+          orgId: ORG,
+          key,
+          own,
+          cutoff: null,
+          generation: 0,
+          context: null,
+          behind: 0,
+          behindFrom: 0,
+          createdAt: world.now,
+        },
       })
     }
     const looks = vi.spyOn(node.memory.readyQueue, 'setSession')

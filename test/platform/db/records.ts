@@ -48,6 +48,8 @@ export const aSessionRow = (key: string, over: Partial<SessionRow> = {}): Sessio
   cutoff: null,
   generation: 0,
   context: null,
+  behind: 0,
+  behindFrom: 0,
   createdAt: NOW,
   ...over,
 })

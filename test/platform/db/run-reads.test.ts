@@ -3,13 +3,8 @@ import { agentId, runId, scheduleId, sessionKey } from '../../../src/domain/ids.
 import { later, type Instant } from '../../../src/domain/instant.ts'
 import { because } from '../../../src/domain/reasons.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
-import {
-  listRuns,
-  loadPositions,
-  loadRun,
-  type RunQuery,
-  type RunCursor,
-} from '../../../src/features/runs/read-store.ts'
+import { listRuns, loadRun, type RunQuery, type RunCursor } from '../../../src/features/runs/read-store.ts'
+import { countPendingBefore, loadQueuedKeys } from '../../../src/features/stats/store.ts'
 import { countSessionWork, insertSessions, listSessions } from '../../../src/features/sessions/store.ts'
 import { NOW } from '../../support/builders.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -173,17 +168,19 @@ describe('a list of runs', () => {
   })
 })
 
-describe('positions', () => {
-  it('are places among the queued runs of the same agent, in the order of picking', async () => {
+describe('the runs before others', () => {
+  it('are counted among the queued runs of the same agent, in the order of picking', async () => {
     await seedRun(db, 'late', { createdAt: minute(2), trigger: 'task' })
     await seedRun(db, 'early', { createdAt: minute(1), trigger: 'task' })
     await seedRun(db, 'urgent', { createdAt: minute(3), priority: -1, trigger: 'task' })
     await seedRun(db, 'running', { createdAt: NOW, state: 'running' })
     await seedRun(db, 'other', { agent: 'reader' })
-    const wanted = { orgId: ORG, agentIds: [agentId('writer')] }
-    const places = await loadPositions(db, { ...wanted, ids: ['urgent', 'early', 'late', 'other'].map(runId) })
-    expect(Object.fromEntries(places)).toEqual({ urgent: 1, early: 2, late: 3 })
-    expect(Object.fromEntries(await loadPositions(db, { ...wanted, ids: [runId('late')] }))).toEqual({ late: 3 })
+    const before = async (...ids: readonly string[]): Promise<unknown> => {
+      const runs = await loadQueuedKeys(db, { orgId: ORG, ids: ids.map(runId) })
+      return Object.fromEntries(await countPendingBefore(db, { orgId: ORG, runs }))
+    }
+    expect(await before('urgent', 'early', 'late', 'running')).toEqual({ urgent: 0, early: 1, late: 2 })
+    expect(await before('late', 'other')).toEqual({ late: 2, other: 0 })
   })
 })
 

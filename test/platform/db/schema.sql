@@ -96,6 +96,33 @@ create table backfill (
   created_at timestamp with time zone not null,
   finished_at timestamp with time zone
 ) with (fillfactor=70);
+create table backlog (
+  org_id text collate C not null,
+  id text collate C not null,
+  agent_id text collate C not null,
+  lane text collate C not null,
+  executor_key text collate C not null,
+  kind text collate C not null,
+  session_key text collate C,
+  seq bigint not null,
+  priority integer not null,
+  created_at timestamp with time zone not null,
+  behind boolean not null,
+  wake_at timestamp with time zone,
+  reserves jsonb
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.2, vacuum_truncate=false);
+create table backlog_line (
+  org_id text collate C not null,
+  agent_id text collate C not null,
+  lane text collate C not null,
+  executor_key text collate C not null,
+  kind text collate C not null,
+  count integer not null,
+  waiting integer not null,
+  from_priority integer,
+  from_created_at timestamp with time zone,
+  from_id text collate C
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=5000);
 create table budget (
   org_id text collate C not null,
   id text collate C not null,
@@ -304,7 +331,8 @@ create table node (
   lanes jsonb not null,
   program text not null,
   scanned_at timestamp with time zone,
-  key_ids text[] not null default '{}'::text[]
+  key_ids text[] not null default '{}'::text[],
+  backlog boolean not null default false
 ) with (fillfactor=50);
 create table occurrence (
   org_id text collate C not null,
@@ -541,7 +569,9 @@ create table session (
   generation integer not null default 0,
   tokens bigint,
   context_window bigint,
-  created_at timestamp with time zone not null
+  created_at timestamp with time zone not null,
+  behind integer not null default 0,
+  behind_from bigint not null default 0
 ) with (fillfactor=80);
 create table setting (
   path text collate C not null,
@@ -691,6 +721,12 @@ alter table backfill add constraint backfill_org_id_fkey FOREIGN KEY (org_id) RE
 alter table backfill add constraint backfill_pkey PRIMARY KEY (org_id, id);
 alter table backfill add constraint backfill_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text, 'failed'::text])));
 alter table backfill add constraint backfill_total_check CHECK ((total >= 0));
+alter table backlog_line add constraint backlog_line_check CHECK (((waiting >= 0) AND (waiting <= count)));
+alter table backlog_line add constraint backlog_line_count_check CHECK ((count > 0));
+alter table backlog_line add constraint backlog_line_has_key CHECK ((((waiting = 0) = (from_priority IS NULL)) AND ((waiting = 0) = (from_created_at IS NULL)) AND ((waiting = 0) = (from_id IS NULL))));
+alter table backlog_line add constraint backlog_line_pkey PRIMARY KEY (org_id, agent_id, lane, executor_key, kind);
+alter table backlog add constraint backlog_behind_in_session CHECK (((NOT behind) OR (session_key IS NOT NULL)));
+alter table backlog add constraint backlog_pkey PRIMARY KEY (org_id, kind, created_at, id);
 alter table budget add constraint budget_amount_check CHECK ((amount > 0));
 alter table budget add constraint budget_default_reserve_check CHECK ((default_reserve >= 0));
 alter table budget add constraint budget_on_exceed_check CHECK ((on_exceed = ANY (ARRAY['skip'::text, 'queue'::text, 'pause'::text])));
@@ -792,6 +828,7 @@ alter table sealing_key add constraint sealing_key_pkey PRIMARY KEY (id);
 alter table secret add constraint secret_hosts_check CHECK ((cardinality(hosts) > 0));
 alter table secret add constraint secret_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table secret add constraint secret_pkey PRIMARY KEY (org_id, name);
+alter table session add constraint session_behind_check CHECK ((behind >= 0));
 alter table session add constraint session_cap_check CHECK ((cap > 0));
 alter table session add constraint session_debounce_ms_check CHECK ((debounce_ms >= 0));
 alter table session add constraint session_drop_policy_check CHECK ((drop_policy = ANY (ARRAY['old'::text, 'new'::text])));
@@ -835,6 +872,9 @@ CREATE INDEX audit_by_object ON audit USING btree (org_id, object_kind, object_i
 CREATE INDEX backfill_by_age ON backfill USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX backfill_of_schedule ON backfill USING btree (org_id, schedule_id) WHERE (state = 'running'::text);
 CREATE INDEX backfill_open ON backfill USING btree (org_id, id) WHERE ((state = 'running'::text) OR (in_flight <> '{}'::text[]));
+CREATE INDEX backlog_line_order ON backlog USING btree (org_id, agent_id, lane, executor_key, kind, behind, priority, created_at, id);
+CREATE INDEX backlog_session_order ON backlog USING btree (org_id, session_key, seq, id) WHERE (session_key IS NOT NULL);
+CREATE INDEX backlog_wake ON backlog USING btree (org_id, wake_at, id) WHERE (wake_at IS NOT NULL);
 CREATE INDEX budget_of_scope ON budget USING btree (org_id, scope, scope_id);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
 CREATE INDEX callback_to_poll ON callback USING btree (poll_at) WHERE (poll_at IS NOT NULL);
@@ -950,6 +990,14 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION refuse_node_without_backlog()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'this node is of an earlier release than the database: restart it with the present one';
+end $function$
+;
 CREATE OR REPLACE FUNCTION refuse_unknown_rows()
  RETURNS integer
  LANGUAGE plpgsql
@@ -986,6 +1034,7 @@ CREATE TRIGGER audit_head_is_kept BEFORE DELETE ON audit_head FOR EACH ROW EXECU
 CREATE TRIGGER audit_head_is_not_emptied BEFORE TRUNCATE ON audit_head FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TRIGGER audit_is_kept BEFORE DELETE OR UPDATE ON audit FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER node_reads_backlog BEFORE INSERT ON node FOR EACH ROW WHEN ((NOT new.backlog)) EXECUTE FUNCTION refuse_node_without_backlog();
 CREATE TRIGGER run_ends_unsuccessful AFTER UPDATE OF state ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
 CREATE TRIGGER run_is_made_unsuccessful AFTER INSERT ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
 CREATE TRIGGER unsuccessful_run_is_gone AFTER DELETE ON run FOR EACH ROW WHEN ((old.state <> 'success'::text)) EXECUTE FUNCTION unlist_unsuccessful_run();

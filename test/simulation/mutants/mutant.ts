@@ -9,6 +9,8 @@ import type * as concurrency from '../../../src/domain/schedule/concurrency.ts'
 import type * as occurrences from '../../../src/domain/schedule/occurrences.ts'
 import type * as overlap from '../../../src/domain/schedule/overlap.ts'
 import type * as stops from '../../../src/domain/session/stop.ts'
+import type * as backlogs from '../../../src/engine/org-state/backlog.ts'
+import type * as cancels from '../../../src/engine/commands/cancel.ts'
 import type * as held from '../../../src/engine/commands/held.ts'
 import type * as nodeLanes from '../../../src/features/lanes/node-lanes.ts'
 import type * as claims from '../../../src/engine/transaction/claim.ts'
@@ -27,6 +29,8 @@ type Product = typeof admission &
   typeof overlap &
   typeof stops &
   typeof held &
+  typeof backlogs &
+  typeof cancels &
   typeof nodeLanes &
   typeof claims
 

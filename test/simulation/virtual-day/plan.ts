@@ -15,6 +15,7 @@ import { firesOf, walkAround, type CronCase } from '../../domain/time/cron-oracl
 import { cron } from '../../domain/time/world.ts'
 import type { PlannedMoments } from '../invariants.ts'
 import type { Random } from '../random.ts'
+import { DEFAULT_WINDOW } from '../../../src/engine/org-state/backlog.ts'
 import type { Plan, PlannedOrg, PlannedSchedule } from '../create-world.ts'
 
 /** A day on which the clocks of a zone change. */
@@ -101,7 +102,7 @@ export function planDay(
   return {
     planned,
     plan: {
-      ...{ random, start: day.start, catchupMaxActive: 10, pace },
+      ...{ random, start: day.start, catchupMaxActive: 10, pace, window: DEFAULT_WINDOW },
       nodes: [1, 2, 3].map((number) => ({ name: `node_${number}`, sizes: lanes() })),
       orgs: orgs.map((org) => ({ ...org, schedules: schedulesOf(org) })),
     },

@@ -1,7 +1,7 @@
 // A full queue and several nodes: speed and buffers per run, from when all of them work.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OURS, TOUCHED } from '../../measurements/growth.mjs'
-import { withClient } from '../../seeding.mjs'
+import { PENDING_COUNT, withClient } from '../../seeding.mjs'
 
 const EVERY_MS = 100
 
@@ -31,7 +31,7 @@ export async function drainWith(bench, { url, nodes, count }) {
 
 async function look(client) {
   const { rows: touched } = await client.query(TOUCHED)
-  const { rows } = await client.query(`${OURS} select count(*)::int as left from pending`)
+  const { rows } = await client.query(`${OURS} select ${PENDING_COUNT} as left`)
   return { at: Date.now(), left: rows[0].left, blocks: touched.reduce((sum, { blocks }) => sum + Number(blocks), 0) }
 }
 

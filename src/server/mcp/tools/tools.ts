@@ -82,7 +82,7 @@ const taskSubmit = tool({
   output: z.strictObject({
     task_id: z.string(),
     state: z.string(),
-    position: z.int(),
+    position: z.int().nullable(),
     outcome: z.unknown().optional(),
   }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
@@ -92,7 +92,7 @@ const taskSubmit = tool({
   runOf: ({ taskId }: TaskReceipt) => taskId,
   toOutput: ({ taskId, state, position }: TaskReceipt) => ({
     structured: { task_id: taskId, state, position },
-    text: `Task ${taskId} is ${state}${position > 0 ? `, at position ${position}` : ''}.`,
+    text: `Task ${taskId} is ${state}${position === null || position === 0 ? '' : `, at position ${position}`}.`,
   }),
 })
 
