@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { Refusal, type RefusalCode } from '../../api/refusals.ts'
+import { Refusal, type RefusalCode, REFUSAL_TITLES } from '../../api/refusals.ts'
 import { addConsole } from '../console/console.ts'
 import { addDocs } from '../docs/routes.ts'
 import { type AnswerMemory, createAnswerMemory, createContexts, limitAnswers } from './answer-memory.ts'
@@ -15,14 +15,87 @@ import { checkHead, createHostCheck } from './hosts.ts'
 import { readJsonBody } from './json-body.ts'
 import { internalError, PROBLEM_TYPE, problemOf, refusalOf } from './problem.ts'
 import { createRateLimit } from './rate-limit.ts'
-import { addRoutes } from './routes.ts'
-import { addFacade, isFacadePath, onlyFacade, TASK_ERROR_TYPE, taskErrorOf, withoutFacade } from './task-facade.ts'
+import { addRoutes, type Routing } from './routes.ts'
 import { addMcp } from '../mcp/routes.ts'
 import { frameSockets } from '../rpc/frames.ts'
 import { addRpc, rpcSockets } from '../rpc/routes.ts'
 import { addSockets } from '../sockets/sockets.ts'
 import { responseOn } from '../sockets/upgrade.ts'
 import { workerSockets } from '../sockets/workers.ts'
+import { taskOperations } from '../../features/tasks/routes.ts'
+import { facadeCodeOf, type TaskError } from '../../features/tasks/schema.ts'
+import type { OperationTable } from '../../operations/handler.ts'
+
+/** The media type of all responses of the façade, including errors. */
+const TASK_ERROR_TYPE = 'application/json; charset=utf-8'
+
+/** The parts of a request that its error needs. */
+interface RefusedRequest {
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+}
+
+/** An API error in the format of the façade. */
+function taskErrorOf(refusal: Refusal, { headers, body }: RefusedRequest): TaskError {
+  const { detail, errors, details, run_id: taskId } = problemOf(refusal, '', body)
+  const responseDetails = {
+    ...details,
+    ...(errors === undefined ? {} : { errors }),
+    ...(taskId === undefined ? {} : { taskId }),
+  }
+  return {
+    error: detail === '' ? REFUSAL_TITLES[refusal.code] : detail,
+    code: hasNoCredentials(refusal, headers) ? 'missing_token' : facadeCodeOf(refusal.code),
+    ...(isRetryable(refusal) ? { retryable: true } : {}),
+    ...(Object.keys(responseDetails).length === 0 ? {} : { details: responseDetails }),
+  }
+}
+
+const hasNoCredentials = ({ code }: Refusal, { authorization, cookie }: IncomingHttpHeaders): boolean =>
+  code === 'UNAUTHENTICATED' && authorization === undefined && cookie === undefined
+
+/** Limits and outages: the same request may succeed later. */
+const isRetryable = ({ status }: Refusal): boolean => status === 429 || status === 503
+
+const filterOperations = (table: OperationTable, isWanted: (facade: boolean) => boolean): OperationTable =>
+  Object.fromEntries(Object.entries(table).filter(([, spec]) => isWanted(spec.facade === true)))
+
+/** The operations of the façade. */
+const onlyFacade = (table: OperationTable): OperationTable => filterOperations(table, (facade) => facade)
+
+/** The operations outside the façade. */
+const withoutFacade = (table: OperationTable): OperationTable => filterOperations(table, (facade) => !facade)
+
+const FACADE_ROOTS: readonly string[] = [
+  ...new Set(Object.values(taskOperations).map(({ path }) => path.split('/:', 1)[0] ?? path)),
+]
+
+/** Whether the path belongs to the façade, even if there is no such route. */
+export const isFacadePath = (path: string): boolean =>
+  FACADE_ROOTS.some((root) => path === root || path.startsWith(`${root}/`))
+
+/** Registers the routes of the façade. Its clients send various content types, so the type is ignored. */
+function addFacade(routing: Routing, table: OperationTable): void {
+  const { app, ctx } = routing
+  void app.register((scope, _options, done) => {
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, parsed) => {
+      try {
+        parsed(null, readJsonBody(bytes as Buffer))
+      } catch (error) {
+        parsed(error as Error)
+      }
+    })
+    scope.addHook('onRequest', (_request, _reply, next) => {
+      next(
+        ctx.settings().tasksEnabled
+          ? undefined
+          : new Refusal('NOT_FOUND', 'Tasks are disabled; set tasks.enabled to true'),
+      )
+    })
+    addRoutes({ ...routing, app: scope }, table)
+    done()
+  })
+}
 
 /**
  * Default headers of every response: it must not be cached, because it is meant for one caller, and browsers must not

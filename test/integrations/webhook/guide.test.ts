@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { signatureOf } from '../../../src/integrations/webhook/send.ts'
+import { signatureOf } from '../../../src/integrations/webhook/signature.ts'
 
 const guide = readFileSync(new URL('../../../docs/guides/webhooks.md', import.meta.url), 'utf8')
 const [, code = ''] = /```js\n([\s\S]*?)```/.exec(guide) ?? []

@@ -8,7 +8,7 @@ import { type Problem, problem } from '../../../src/api/problem.ts'
 import { REFUSAL_CODES, type RefusalCode } from '../../../src/api/refusals.ts'
 
 import { facadeCodeOf, taskError } from '../../../src/features/tasks/schema.ts'
-import { isFacadePath } from '../../../src/server/http/task-facade.ts'
+import { isFacadePath } from '../../../src/server/http/server.ts'
 import type { HttpWorld } from '../support.ts'
 import {
   fitting,
