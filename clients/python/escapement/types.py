@@ -4632,19 +4632,6 @@ class TaskStatsConfig(TypedDict):
     """A Go duration: `5m0s`."""
 
 
-class TaskSubmitted(TypedDict):
-    """The receipt of a submitted task, and with `wait` its result."""
-
-    taskId: str
-    state: Literal["queued", "assigned", "running", "done", "failed", "cancelled", "rejected"]
-    position: int | None
-    """Position among the queued tasks of the agent; 0: it has started; null: too many are
-    before it."""
-    createdAt: str
-    task: NotRequired[Task]
-    """The task, if it ended while the request waited."""
-
-
 class TasksInput(TypedDict):
     """Tasks of any agents."""
 

@@ -12,8 +12,7 @@ import { releaseAssigned } from './settle.ts'
 import type { Command } from '../commands-port.ts'
 import { type LoadedOrg, reindexRun } from '../org-state/memory.ts'
 import { DEFAULT_WINDOW, loadAtOnce, type Loads } from '../org-state/backlog.ts'
-import { loadFirst, type StartOptions } from '../transaction/claim.ts'
-import { firstToStart } from '../transaction/startable.ts'
+import { firstToStart, loadFirst, type StartOptions } from '../transaction/startable.ts'
 import { WITHOUT_LIMIT } from '../transaction/limits.ts'
 
 /** A worker that waits for runs, with its limits. */

@@ -3,16 +3,15 @@ import type { ExecutorKind } from '../../executors/kinds.ts'
 import type { AttemptId, LaneName } from '../../domain/ids.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { PickContext } from '../../domain/queue/fairness.ts'
-import type { Shortage } from '../../domain/queue/queued-run.ts'
 import { attemptEndsBy } from '../../domain/run/timeouts.ts'
 import type { RunRow } from '../../features/runs/store.ts'
 import { checkStart } from '../commands/alerts.ts'
 import { type RunProbe, probeOf } from '../commands/probes.ts'
 import { agentInState, applyEvent } from '../commands/runs.ts'
 import type { WorkerOffer } from '../commands/assign.ts'
-import { DEFAULT_WINDOW, loadAtOnce, loadShortage, type Loads } from '../org-state/backlog.ts'
-import { type LoadedOrg, reindexRun, type MemoryWindow } from '../org-state/memory.ts'
-import { firstToStart } from './startable.ts'
+import { DEFAULT_WINDOW, loadAtOnce, type Loads } from '../org-state/backlog.ts'
+import { type LoadedOrg, reindexRun } from '../org-state/memory.ts'
+import { firstToStart, loadFirst, type StartOptions } from './startable.ts'
 import { type Allowance, WITHOUT_LIMIT } from './limits.ts'
 
 /** The free slots a node offers to an org in this transaction. */
@@ -49,12 +48,6 @@ export const isCapped = (claims: readonly Claim[]): boolean => claims.length >= 
 /** Starts runs of an org whose backlog, if it has one, can be read at once. */
 export const claimRuns = (org: LoadedOrg, offer: SlotOffer, allowance = WITHOUT_LIMIT): readonly Claim[] =>
   loadAtOnce(org, startReadyRuns(org, offer, { allowance, window: DEFAULT_WINDOW }))
-
-/** How much may start, and how much of the backlog is loaded at a time. */
-export interface StartOptions {
-  readonly allowance: Allowance
-  readonly window: MemoryWindow
-}
 
 /** Starts as many runs as the node has slots for, in the order of picking; lanes take turns. */
 export function* startReadyRuns(
@@ -98,20 +91,6 @@ interface LanePick extends PickContext {
 function nextRun(org: LoadedOrg, at: LanePick, allowance: Allowance): RunRow | undefined {
   const { size, held } = at.lane
   return held >= size ? undefined : firstToStart(org, at, allowance)
-}
-
-/** Loads what is needed to know the first run of the lane that may start, and returns it. */
-export function* loadFirst(
-  org: LoadedOrg,
-  at: PickContext,
-  { allowance, window, short: first }: StartOptions & { readonly short: Shortage },
-): Loads<RunRow | undefined> {
-  for (let short: Shortage | null = first; short !== null; short = org.readyQueue.shortage()) {
-    yield* loadShortage(org, window, short)
-    const run = firstToStart(org, at, allowance)
-    if (run !== undefined) return run
-  }
-  return undefined
 }
 
 function startClaimedRun(org: LoadedOrg, run: RunRow, nodeId: string): AttemptId {

@@ -1,10 +1,12 @@
 import type { PickContext } from '../../domain/queue/fairness.ts'
+import type { Shortage } from '../../domain/queue/queued-run.ts'
 import { isExpired } from '../../domain/run/timeouts.ts'
 import type { RunRow } from '../../features/runs/store.ts'
 import { cancelCleared } from '../commands/cancel.ts'
 import { clearingOf } from '../commands/cancel-waiting-store.ts'
 import { settleDue } from '../commands/settle.ts'
-import { reindexRun, type LoadedOrg } from '../org-state/memory.ts'
+import { loadShortage, type Loads } from '../org-state/backlog.ts'
+import { reindexRun, type LoadedOrg, type MemoryWindow } from '../org-state/memory.ts'
 import type { Allowance } from './limits.ts'
 
 /**
@@ -25,6 +27,26 @@ export function firstToStart(org: LoadedOrg, at: PickContext, allowance: Allowan
     if (clearing === undefined) settleDue(state, run, null)
     else cancelCleared(state, run, clearing)
     reindexRun(org, run)
+  }
+  return undefined
+}
+
+/** How much may start, and how much of the backlog is loaded at a time. */
+export interface StartOptions {
+  readonly allowance: Allowance
+  readonly window: MemoryWindow
+}
+
+/** Loads what is needed to know the first run of the lane that may start, and returns it. */
+export function* loadFirst(
+  org: LoadedOrg,
+  at: PickContext,
+  { allowance, window, short: first }: StartOptions & { readonly short: Shortage },
+): Loads<RunRow | undefined> {
+  for (let short: Shortage | null = first; short !== null; short = org.readyQueue.shortage()) {
+    yield* loadShortage(org, window, short)
+    const run = firstToStart(org, at, allowance)
+    if (run !== undefined) return run
   }
   return undefined
 }
