@@ -6,7 +6,7 @@ import { named, type Shape } from './fields.ts'
 /** A time in responses: RFC 3339 in UTC. */
 export const isoTime = z.iso.datetime()
 
-/** A time in requests: RFC 3339 with any offset, or milliseconds since 1970. */
+/** A time in requests: RFC 3339 with any offset, or Unix time in milliseconds. */
 export const plainTimeInput = z.union([z.iso.datetime({ offset: true }), z.int().min(0).max(253_402_300_799_999)])
 
 /** Any JSON value. */
@@ -40,7 +40,9 @@ export const why = named(
 export const owner = z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) that created it.')
 
 /** Why a run was held. */
-export const heldDecision = why.nullable().describe('Why it was held before `decision`. Null if it was never held.')
+export const heldDecision = why
+  .nullable()
+  .describe('Why the run was held before `decision`. Null if it was never held.')
 
 type PageShape<Item extends z.ZodType> = z.ZodObject<
   { items: z.ZodArray<Item>; next_cursor: z.ZodNullable<z.ZodString> },

@@ -139,7 +139,7 @@ export const integerBetween = (min: number, max?: number): z.ZodInt => {
 /** A session key. */
 export const sessionKeyText = z.string().min(1).max(512).check(rule(parseSessionKey))
 
-/** A time in requests: RFC 3339 with an offset, or milliseconds since 1970. */
+/** A time in requests: RFC 3339 with an offset, or Unix time in milliseconds. */
 export const timeInput = z
   .union([z.string().meta({ format: 'date-time' }), z.int().min(0).max(253_402_300_799_999)])
   .check(rule(parseTimeOrMs))

@@ -114,7 +114,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     entry('members', 'manage members of an org', () => import('../features/access/cli.ts')),
   ],
   'Without a server': [
-    entry('simulate', 'simulate schedules over a window of time', () => import('../features/simulation/cli.ts')),
+    entry('simulate', 'simulate schedules over a time window', () => import('../features/simulation/cli.ts')),
     entry('cron', 'evaluate cron expressions', () => import('./cron.ts')),
     entry('completion <shell>', 'print a completion script: bash, zsh or fish', loadCompletion),
   ],

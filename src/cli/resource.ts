@@ -16,7 +16,7 @@ export interface VersionOptions {
 
 /** Adds `--if-version`, which refuses to overwrite a concurrent change. */
 export const withVersion = (command: Command): Command =>
-  command.option('--if-version <n>', 'fail unless this is its current version')
+  command.option('--if-version <n>', 'fail unless the object has this version')
 
 /** The `ifMatch` option of the client, from `--if-version`. */
 export function ifMatch({ ifVersion }: VersionOptions): { readonly ifMatch?: number } {

@@ -74,7 +74,7 @@ function pathOf(path: string, given: unknown): string {
   const values = (typeof given === 'object' && given !== null ? given : {}) as Values
   return path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = typeof given === 'string' ? given : values[name]
-    if (typeof value !== 'string' || value === '') throw new TypeError(`${path} needs ${name}: a non-empty text`)
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${path} requires ${name}: a non-empty text`)
     return encodeURIComponent(value)
   })
 }

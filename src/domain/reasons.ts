@@ -40,7 +40,7 @@ export const REASONS = {
   switched_off: '{actor} disabled the schedule at {since}, and it was still disabled at that time.',
   retimed: '{actor} changed the timing of the schedule at {changed_at}; that time is not part of the current timing.',
   deleted_by: '{actor} deleted schedule {schedule} at {deleted_at}.',
-  awaits_approval: 'The schedule needs approval and does not run until it is approved.',
+  awaits_approval: 'The schedule requires approval and does not run until it is approved.',
   not_yet: 'It is due at {at}.',
   being_decided: 'It is due at {at} and is being processed now.',
   undecided: 'It was due at {at}, {late_seconds} s ago, and no node has processed it yet.',
@@ -67,9 +67,9 @@ export const REASONS = {
   pace_started:
     'It runs every {interval_seconds} s as configured; the interval can vary between {min_seconds} s and {max_seconds} s.',
   pace_quiet:
-    'After {quiet_streak} consecutive runs without news it runs every {interval_seconds} s; the interval can vary between {min_seconds} s and {max_seconds} s.',
+    'After {quiet_streak} consecutive runs without new results the schedule runs every {interval_seconds} s; the interval can vary between {min_seconds} s and {max_seconds} s.',
   pace_changed:
-    'After {change_streak} consecutive runs with news it runs every {interval_seconds} s; the interval can vary between {min_seconds} s and {max_seconds} s.',
+    'After {change_streak} consecutive runs with new results the schedule runs every {interval_seconds} s; the interval can vary between {min_seconds} s and {max_seconds} s.',
   pace_proposed:
     'The agent asked for the next check in {asked_seconds} s and got {got_seconds} s; the interval can vary between {min_seconds} s and {max_seconds} s.',
   pace_kept: 'No run has changed the interval since the previous occurrence, so it stays at {interval_seconds} s.',
@@ -103,7 +103,7 @@ export const REASONS = {
   schedule_limit: 'All {max_concurrency} slots of its schedule are in use.',
   agent_limit: '{in_flight} of {limit} runs of agent {agent} are in flight.',
   org_limit: '{in_flight} of {limit} runs of the org are in flight.',
-  budget: 'Budget {budget} has {remaining} {unit} left until {until}; the run needs {reserve}.',
+  budget: 'Budget {budget} has {remaining} {unit} left until {until}; the run requires {reserve}.',
   provider_quota:
     'Provider {provider} accepts no more requests until {until} ({quota}); {behind} other runs also wait for it.',
   provider_limit:
@@ -154,7 +154,7 @@ export const REASONS = {
   acknowledged: 'The agent replied HEARTBEAT_OK with {other_chars} other characters.',
   empty_reply: 'The agent replied with nothing.',
   duplicate: 'The same content was delivered to {target} at {delivered_at}.',
-  heartbeat_news: 'The agent has news.',
+  heartbeat_news: 'The agent has something to report.',
 
   // Deliveries.
   deliver: 'The result is delivered to {target}.',
@@ -197,7 +197,7 @@ export const REASONS = {
   run_in_time: 'A run started on time again.',
   schedule_gone: 'Schedule {schedule} no longer exists.',
   budget_no_room:
-    '{spent} of {amount} {unit} are used; a run needs about {reserve}, so no further run is admitted until {until}, and {action} applies.',
+    '{spent} of {amount} {unit} are used; a run requires about {reserve}, so no further run is admitted until {until}, and {action} applies.',
   budget_low: '{spent} of {amount} {unit} are used, {percent} % of the budget, until {until}.',
   budget_used_up: '{spent} of {amount} {unit} are used: the budget is exhausted until {until}, and {action} applies.',
   budget_open: 'The budget has room again: {spent} of {amount} {unit} are used.',

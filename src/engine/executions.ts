@@ -289,7 +289,7 @@ class AttemptExecution implements Execution, AttemptContext {
     return async (asked) => {
       const opened = (await this.#ctx.expose?.(this.orgId, asked)) ?? {
         ok: false,
-        message: 'no secrets are stored here',
+        message: 'this deployment has no secret store',
       }
       if (opened.ok) this.#hide(Object.values(opened.values))
       return opened

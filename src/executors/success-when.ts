@@ -38,7 +38,7 @@ export function parseSuccessWhen(field: string, value: unknown): Parsed<SuccessW
     flaws.push({ field: `${field}.exists`, value: exists, message: 'must be true or false', allowed: 'true, false' })
   if (path !== undefined && !['equals', 'contains', 'exists'].some((name) => given[name] !== undefined))
     flaws.push({
-      ...{ field: `${field}.path`, value: path, message: 'needs a comparison' },
+      ...{ field: `${field}.path`, value: path, message: 'requires a comparison' },
       allowed: 'with equals, contains or exists',
     })
   if (exists === false && (given['equals'] !== undefined || given['contains'] !== undefined))

@@ -94,7 +94,7 @@ export function simulateOffline(input: SimulateInput, { now, progress }: Offline
 
 function serverNeeded({ ids, all, replay }: SimulationRequest): readonly Flaw[] {
   const flaws: Flaw[] = []
-  const message = 'needs a server'
+  const message = 'requires a server'
   if (ids.length > 0) flaws.push({ field: 'ids', value: undefined, message })
   if (all) flaws.push({ field: 'all', value: true, message })
   if (replay) flaws.push({ field: 'replay', value: true, message })

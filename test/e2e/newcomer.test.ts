@@ -68,7 +68,7 @@ describe.skipIf(NO_BROWSER !== null)('the first minutes in the console', () => {
     await page.getByRole('button', { name: `Allow 127.0.0.1:${port} and continue` }).waitFor()
     expect(await inspect(visitor, 'connect-refused')).toEqual([])
     await page.getByRole('button', { name: `Allow 127.0.0.1:${port} and continue` }).click()
-    await page.waitForSelector('text=/It answered after/')
+    await page.waitForSelector('text=/The agent answered after/')
     await page.waitForSelector('text=/You said: Hello!/')
     expect(await inspect(visitor, 'connect-answered')).toEqual([])
     const agent = await world.api.agents.get('local-writer')
@@ -78,7 +78,7 @@ describe.skipIf(NO_BROWSER !== null)('the first minutes in the console', () => {
 
     isBroken = true
     await page.getByRole('button', { name: 'Test again' }).click()
-    await page.waitForSelector('text=It did not answer')
+    await page.waitForSelector('text=The agent did not answer')
     await page.waitForSelector('text=/The model is overloaded/')
     isBroken = false
     await page.getByRole('button', { name: 'Test again' }).click()

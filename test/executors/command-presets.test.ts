@@ -214,8 +214,8 @@ describe('a preset', () => {
     ['has no other home', { preset: 'codex', env: { HOME: '{{secret:A}}' } }, 'env.HOME', /not a variable/],
     ['names the service of its secrets', { preset: 'json-lines', env: { A: '{{secret:A}}' } }, 'service', /is missing/],
     ['has a service that is a URL', { preset: 'codex', service: 'openai' }, 'service', /is not a URL/],
-    ['is needed to resume', { resume: true }, 'resume', /needs a preset/],
-    ['is needed for a service', { service: 'https://x.example' }, 'service', /needs a preset/],
+    ['is needed to resume', { resume: true }, 'resume', /requires a preset/],
+    ['is needed for a service', { service: 'https://x.example' }, 'service', /requires a preset/],
   ])('%s', (_, given, field, message) => {
     const read = parseCommandOptions('executor', { kind: 'command', program: '/bin/x', ...given })
     if (read.ok) throw new Error('it was taken')

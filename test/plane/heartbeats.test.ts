@@ -548,7 +548,7 @@ describe('other ways in', () => {
   it('from the terminal', async () => {
     await client.agents.create({ id: 'typed', name: 'typed', executor: { kind: 'http', url: `${model.url}/typed` } })
     const nothing = await type('heartbeat', 'enable', 'typed')
-    expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining('needs a checklist')])
+    expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining('requires a checklist')])
     const set = await type('heartbeat', 'set', 'typed', '--checklist', '- Disk?', '--every', '15m', '--target', 'none')
     expect([set.code, set.stderr]).toEqual([0, ''])
     expect(set.stdout).toMatch(/state +active[^]*every +900 s/)

@@ -434,7 +434,7 @@ class Schedules:
         *,
         timeout: float | None = None,
     ) -> t.ProbeTry:
-        """Run a check once and show its decision.
+        """Run a probe once and show the decision.
 
         Operation `schedules.probe`: `POST /api/v1/schedules/probe`.
         """
@@ -823,7 +823,7 @@ class Runs:
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> t.Lineage:
-        """Get what created a run, and what it created and triggered.
+        """Get what created a run, and what the run created and triggered.
 
         Operation `runs.lineage`: `GET /api/v1/runs/:id/lineage`.
         """
@@ -848,7 +848,7 @@ class Runs:
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> t.RunLogPage:
-        """List what a run printed: streamed words, log lines and steps.
+        """List the output of a run: streamed text, log lines and steps.
 
         Operation `runs.log`: `GET /api/v1/runs/:id/log`.
         """
@@ -1840,7 +1840,7 @@ class Providers:
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> t.ProviderPage:
-        """List providers by name, with the rest of their quotas.
+        """List providers by name, with their remaining quotas.
 
         Operation `providers.list`: `GET /api/v1/providers`.
         """
@@ -1861,7 +1861,7 @@ class Providers:
         *,
         timeout: float | None = None,
     ) -> t.Provider:
-        """Get a provider with the rest of its quotas.
+        """Get a provider with its remaining quotas.
 
         Operation `providers.get`: `GET /api/v1/providers/:name`.
         """
@@ -2955,7 +2955,7 @@ class Orgs:
         *,
         timeout: float | None = None,
     ) -> None:
-        """Delete an org without pending runs or active schedules.
+        """Delete an org that has no pending runs or active schedules.
 
         Operation `orgs.delete`: `DELETE /api/v1/orgs/:org_id`.
         """

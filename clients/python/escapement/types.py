@@ -30,7 +30,7 @@ class AgentInput(TypedDict):
     name: str
     """Name of the agent."""
     description: NotRequired[str]
-    """What it is for."""
+    """Free-text description."""
     executor: ExecutorInput
     retry_policy: NotRequired[RetryPolicyInput | None]
     """Retries of failed attempts. Default: the policy of the executor."""
@@ -39,15 +39,14 @@ class AgentInput(TypedDict):
     max_concurrent: NotRequired[int | None]
     """Maximum number of concurrent runs. Default: no limit."""
     context_window: NotRequired[int | None]
-    """Tokens that fit into one request to its model. Beyond them the oldest messages are left
-    out."""
+    """Context window of the model, in tokens. Beyond it, the oldest messages are left out."""
     default_session: NotRequired[str | None]
-    """Session of messages that name none."""
+    """Default session, for messages that name none."""
     provider: NotRequired[str | None]
-    """The provider it calls. All agents with this provider share its quotas."""
+    """Provider that the agent calls. All agents with this provider share its quotas."""
     self_service: NotRequired[GuardRailsInput | None]
-    """Limits for what its attempts may create on their own. Null or omitted: attempts get no
-    key and create nothing."""
+    """Limits for what the agent's attempts may create on their own. Null or omitted: attempts
+    get no key and create nothing."""
     id: NotRequired[str]
     """Id, part of session keys. Default: generated. It cannot be changed."""
 
@@ -61,7 +60,7 @@ class AgentItem(TypedDict):
     name: str
     """Name of the agent."""
     description: NotRequired[str]
-    """What it is for."""
+    """Free-text description."""
     executor: ExecutorInput
     retry_policy: NotRequired[AgentItemRetryPolicy | None]
     """Retries of failed attempts. Default: the policy of the executor."""
@@ -70,15 +69,14 @@ class AgentItem(TypedDict):
     max_concurrent: NotRequired[int | None]
     """Maximum number of concurrent runs. Default: no limit."""
     context_window: NotRequired[int | None]
-    """Tokens that fit into one request to its model. Beyond them the oldest messages are left
-    out."""
+    """Context window of the model, in tokens. Beyond it, the oldest messages are left out."""
     default_session: NotRequired[str | None]
-    """Session of messages that name none."""
+    """Default session, for messages that name none."""
     provider: NotRequired[str | None]
-    """The provider it calls. All agents with this provider share its quotas."""
+    """Provider that the agent calls. All agents with this provider share its quotas."""
     self_service: NotRequired[AgentItemSelfService | None]
-    """Limits for what its attempts may create on their own. Null or omitted: attempts get no
-    key and create nothing."""
+    """Limits for what the agent's attempts may create on their own. Null or omitted: attempts
+    get no key and create nothing."""
 
 
 class AgentItemRetryPolicy(TypedDict):
@@ -98,21 +96,21 @@ class AgentItemRetryPolicy(TypedDict):
 
 class AgentItemSelfService(TypedDict):
     own_schedules_only: NotRequired[bool]
-    """It can see and change only what it created itself. Default: true."""
+    """Whether the key can see and change only what it created. Default: true."""
     max_schedules: NotRequired[int]
     """Maximum number of schedules. Default: 10."""
     min_interval_seconds: NotRequired[int | str]
-    """Minimum seconds between two occurrences of a schedule, and between two manual runs of
-    one. Default: 60."""
-    max_runs_per_hour: NotRequired[int]
-    """Manual runs, tasks, messages, and schedules created or rescheduled, per hour. Default:
+    """Minimum interval between occurrences of a schedule, and between its manual runs. Default:
     60."""
+    max_runs_per_hour: NotRequired[int]
+    """Maximum number per hour of manual runs, tasks, messages, and schedules created or
+    rescheduled. Default: 60."""
     max_lifetime_seconds: NotRequired[int | str | None]
-    """How long what it creates may exist. Null or omitted: no limit."""
+    """Maximum lifetime of what the key creates. Null or omitted: no limit."""
     budget: NotRequired[AgentItemSelfServiceBudget | None]
-    """Budget of everything it creates. Null or omitted: no limit."""
+    """Budget of everything the key creates. Null or omitted: no limit."""
     approval: NotRequired[bool]
-    """Whether what it creates must be approved before it runs. Default: false."""
+    """Whether what the key creates must be approved before it runs. Default: false."""
 
 
 class AgentItemSelfServiceBudget(TypedDict):
@@ -152,7 +150,7 @@ class AgentPatch(TypedDict):
     name: NotRequired[str]
     """Name of the agent."""
     description: NotRequired[str]
-    """What it is for."""
+    """Free-text description."""
     executor: NotRequired[ExecutorInput]
     retry_policy: NotRequired[RetryPolicyInput | None]
     """Retries of failed attempts. Default: the policy of the executor."""
@@ -161,15 +159,14 @@ class AgentPatch(TypedDict):
     max_concurrent: NotRequired[int | None]
     """Maximum number of concurrent runs. Default: no limit."""
     context_window: NotRequired[int | None]
-    """Tokens that fit into one request to its model. Beyond them the oldest messages are left
-    out."""
+    """Context window of the model, in tokens. Beyond it, the oldest messages are left out."""
     default_session: NotRequired[str | None]
-    """Session of messages that name none."""
+    """Default session, for messages that name none."""
     provider: NotRequired[str | None]
-    """The provider it calls. All agents with this provider share its quotas."""
+    """Provider that the agent calls. All agents with this provider share its quotas."""
     self_service: NotRequired[GuardRailsInput | None]
-    """Limits for what its attempts may create on their own. Null or omitted: attempts get no
-    key and create nothing."""
+    """Limits for what the agent's attempts may create on their own. Null or omitted: attempts
+    get no key and create nothing."""
 
 
 AgentStats = TypedDict(
@@ -222,23 +219,23 @@ class AgentTest(TypedDict):
     run_id: str
     """The run of the test."""
     status: Literal["waiting", "queued", "assigned", "running", "awaiting_callback", "stopping", "success", "failed", "timeout", "cancelled", "skipped", "dropped", "rejected", "expired"]
-    """Its state when the time was up; then it is cancelled."""
+    """State of the run when the time was up; the run is then cancelled."""
     ok: bool
     """Whether the agent answered."""
     output: Any
     """Its answer."""
     error_code: Literal["executor_http_3xx", "executor_http_4xx", "executor_http_5xx", "network", "timeout", "callback_timeout", "node_lost", "node_shutdown", "executor_offline", "tab_unresolved", "tab_missing", "malformed_answer", "answer_too_large", "condition_failed", "agent_error", "command_failed", "outbound_refused", "secret_refused", "probe_failed", "budget", "internal"] | None
     problem: Any
-    """Why it did not answer. Null: it did."""
+    """Why the agent did not answer. Null: it answered."""
     duration_ms: int | None
     usage: Usage | None
 
 
 class AgentTestInput(TypedDict):
-    """A message to test an agent with."""
+    """A test message for an agent."""
 
     text: NotRequired[str]
-    """The message. Default: Reply with OK."""
+    """Message to send. Default: Reply with OK."""
     wait_seconds: NotRequired[int]
     """How long to wait for the result. Default: 30."""
 
@@ -260,7 +257,7 @@ class Alert(TypedDict):
     subject_kind: Literal["schedule", "budget", "node", "target", "agent"]
     subject_id: str
     subject_name: str
-    """The name of the subject; its id if it has none or was deleted."""
+    """Name of the subject, or its id if the subject has no name or was deleted."""
     status: Literal["open", "cleared"]
     why: Why
     sentence: str
@@ -268,24 +265,24 @@ class Alert(TypedDict):
     cleared_at: str | None
     cleared_why: Why | None
     streak: int | None
-    """The failures in a row until now. Null: it counts none, or the alert is cleared."""
+    """Current number of consecutive failures. Null: not counted, or the alert is cleared."""
     last_error: Any
     """The error of the latest failure. Null: none is known."""
     agent_id: Any
-    """The agent whose runs it is about. Null: it is not about runs."""
+    """Agent whose runs the alert is about. Null: the alert is not about runs."""
     acknowledged_at: str | None
-    """When it was acknowledged: it no longer counts as new."""
+    """When the alert was acknowledged."""
     acknowledged_by: Any
-    """The principal that acknowledged it."""
+    """The principal that acknowledged the alert."""
     snoozed_until: str | None
-    """Until then it does not need attention."""
+    """Until this time, the alert does not need attention."""
 
 
 class AlertAcknowledgement(TypedDict):
     """Whether the alert is acknowledged."""
 
     acknowledged: NotRequired[bool]
-    """False: take it back. Default: true."""
+    """False: undo the acknowledgement. Default: true."""
 
 
 class AlertPage(TypedDict):
@@ -447,7 +444,7 @@ Backfill = TypedDict(
 
 
 class BackfillLeftOut(TypedDict):
-    """Occurrences of the range that it leaves out, by their outcome."""
+    """Occurrences in the range that are left out, by outcome."""
 
     not_run: int
     failed: int
@@ -470,7 +467,7 @@ class BackfillCounts(TypedDict):
 
 
 class BackfillExpected(TypedDict):
-    """Estimates from when it was created. Null: unknown."""
+    """Estimates from when the backfill was created. Null: unknown."""
 
     at_once: int
     """Concurrent runs, as far as the schedule allows."""
@@ -519,7 +516,7 @@ class Budget(TypedDict):
     agent_id: Any
     schedule_id: Any
     owner: Any
-    """The restricted key or the agent (`agent:<id>`) it belongs to."""
+    """The restricted key or the agent (`agent:<id>`) that the budget belongs to."""
     unit: Literal["tokens", "money"]
     amount: float
     period: Literal["day", "month"]
@@ -556,7 +553,7 @@ class BudgetForecast(TypedDict):
     agent_id: Any
     schedule_id: Any
     owner: Any
-    """The restricted key or the agent (`agent:<id>`) it belongs to."""
+    """The restricted key or the agent (`agent:<id>`) that the budget belongs to."""
     unit: Literal["tokens", "money"]
     amount: float
     period: Literal["day", "month"]
@@ -565,14 +562,14 @@ class BudgetForecast(TypedDict):
     paused: bool
     periods: list[ForecastPeriod]
     used_up_at: str | None
-    """When it is first exhausted. Null: not within the forecast."""
+    """When the budget is first exhausted. Null: not within the forecast."""
     used_up_at_high: str | None
     """The same at the high estimate."""
     held_back_runs: float
-    """Runs it holds back within the forecast. Runs that wait and start in a later period are
-    not counted."""
+    """Runs that the budget holds back within the forecast. Runs that wait and start in a later
+    period are not counted."""
     incomplete: bool
-    """Whether the usage of something under it is unknown, so that it may be exhausted earlier."""
+    """Whether the usage of some runs is unknown, so that the budget may be exhausted earlier."""
     sentence: str
     """The forecast in a sentence."""
 
@@ -583,19 +580,19 @@ class BudgetInput(TypedDict):
     unit: Literal["tokens", "money"]
     """What is counted."""
     agent_id: NotRequired[str]
-    """Agent whose runs it limits."""
+    """Agent whose runs the budget limits."""
     schedule_id: NotRequired[str]
-    """Schedule whose runs it limits."""
+    """Schedule whose runs the budget limits."""
     amount: float
     """Tokens, or money with up to six decimal places."""
     on_exceed: NotRequired[Literal["skip", "queue", "pause"]]
-    """What happens when it is used up. Default: `skip`."""
+    """What happens when the budget is used up. Default: `skip`."""
     default_reserve: NotRequired[float]
     """Amount reserved for a run whose usage is unknown."""
     period: NotRequired[Literal["day", "month"]]
     """Period of the budget. Default: `day`."""
     timezone: NotRequired[str]
-    """Time zone of its days and months. Default: the org's time zone."""
+    """Time zone of the budget's days and months. Default: the org's time zone."""
 
 
 class BudgetItem(TypedDict):
@@ -608,23 +605,23 @@ class BudgetItem(TypedDict):
     unit: Literal["tokens", "money"]
     """What is counted."""
     agent_id: NotRequired[str]
-    """Agent whose runs it limits."""
+    """Agent whose runs the budget limits."""
     schedule_id: NotRequired[str]
-    """Schedule whose runs it limits."""
+    """Schedule whose runs the budget limits."""
     amount: float
     """Tokens, or money with up to six decimal places."""
     on_exceed: NotRequired[Literal["skip", "queue", "pause"]]
-    """What happens when it is used up. Default: `skip`."""
+    """What happens when the budget is used up. Default: `skip`."""
     default_reserve: NotRequired[float]
     """Amount reserved for a run whose usage is unknown."""
     period: NotRequired[Literal["day", "month"]]
     """Period of the budget. Default: `day`."""
     timezone: NotRequired[str]
-    """Time zone of its days and months. Default: the org's time zone."""
+    """Time zone of the budget's days and months. Default: the org's time zone."""
     agent: NotRequired[str]
-    """Name or id of the agent whose runs it limits."""
+    """Name or id of the agent whose runs the budget limits."""
     schedule: NotRequired[str]
-    """Name or id of the schedule whose runs it limits."""
+    """Name or id of the schedule whose runs the budget limits."""
 
 
 class BudgetPage(TypedDict):
@@ -638,7 +635,7 @@ class BudgetPatch(TypedDict):
     amount: NotRequired[float]
     """Tokens, or money with up to six decimal places."""
     on_exceed: NotRequired[Literal["skip", "queue", "pause"]]
-    """What happens when it is used up. Default: `skip`."""
+    """What happens when the budget is used up. Default: `skip`."""
     default_reserve: NotRequired[float]
     """Amount reserved for a run whose usage is unknown."""
 
@@ -718,7 +715,7 @@ class Channel(TypedDict):
     username: Any
     """Username of the bot, once Telegram has reported it."""
     attended_by: Any
-    """The node that polls it."""
+    """Node that polls the channel."""
     last_heard_at: str | None
     last_failed_at: str | None
     failure: Any
@@ -751,9 +748,9 @@ class ChannelInput(TypedDict):
     open: NotRequired[Any]
     """Accept messages from everyone. Default: only from `allowed_users` and `allowed_chats`."""
     allowed_users: NotRequired[list[str | int] | None]
-    """Ids of users who may write to it directly."""
+    """Ids of users who may send direct messages."""
     allowed_chats: NotRequired[list[str | int] | None]
-    """Ids of groups and channels that it answers in."""
+    """Ids of groups and channels to answer in."""
     default_recipient: NotRequired[str | None]
     """Recipient of messages to the channel that name no recipient."""
     session: NotRequired[str | None]
@@ -762,7 +759,7 @@ class ChannelInput(TypedDict):
     """Webhook only: message to the agent, as a template. Default: the field `text` of the body,
     or the whole body."""
     lane: NotRequired[str | None]
-    """Webhook only: lane of its runs."""
+    """Webhook only: lane of the runs it creates."""
 
 
 class ChannelPage(TypedDict):
@@ -788,9 +785,9 @@ class ChannelPatch(TypedDict):
     open: NotRequired[Any]
     """Accept messages from everyone. Default: only from `allowed_users` and `allowed_chats`."""
     allowed_users: NotRequired[list[str | int] | None]
-    """Ids of users who may write to it directly."""
+    """Ids of users who may send direct messages."""
     allowed_chats: NotRequired[list[str | int] | None]
-    """Ids of groups and channels that it answers in."""
+    """Ids of groups and channels to answer in."""
     default_recipient: NotRequired[str | None]
     """Recipient of messages to the channel that name no recipient."""
     session: NotRequired[str | None]
@@ -799,7 +796,7 @@ class ChannelPatch(TypedDict):
     """Webhook only: message to the agent, as a template. Default: the field `text` of the body,
     or the whole body."""
     lane: NotRequired[str | None]
-    """Webhook only: lane of its runs."""
+    """Webhook only: lane of the runs it creates."""
 
 
 class ChannelTest(TypedDict):
@@ -825,7 +822,7 @@ class ClaimAnswer(TypedDict):
     lease_until: str
     """The worker counts as alive until then. Every claim and renewal extends it."""
     renew_seconds: float
-    """How often to renew while it holds attempts."""
+    """How often to renew the lease while the worker holds attempts."""
     attempts: list[WorkerAttempt]
     cancel: list[WorkerCancel]
 
@@ -839,13 +836,13 @@ class ClaimInput(TypedDict):
     name: NotRequired[str]
     """Name for people."""
     agents: list[str]
-    """Agents whose attempts it takes."""
+    """Agents whose attempts the worker takes."""
     capacity: NotRequired[int]
     """Maximum attempts at a time."""
     holding: NotRequired[list[str]]
-    """Attempts it is working on, so that it learns at once which to stop."""
+    """Attempts that the worker is executing, so that the response can name those to stop."""
     draining: NotRequired[bool]
-    """It takes no more work and finishes what it has."""
+    """Whether the worker takes no more work and only finishes what it has."""
     wait_seconds: NotRequired[float]
     """How long to wait for work, in seconds."""
 
@@ -1040,9 +1037,9 @@ class CrontabInput(TypedDict):
     timezone: NotRequired[str | None]
     """Default time zone for entries that set none. Default: the org's time zone."""
     agent_id: NotRequired[str | None]
-    """The agent that gets the lines as prompts."""
+    """Agent that receives each line as a prompt."""
     target_id: NotRequired[str | None]
-    """The target for results."""
+    """Target for results."""
     disabled: NotRequired[bool]
     """Create disabled schedules."""
     system: NotRequired[bool]
@@ -1058,14 +1055,14 @@ class Delivery(TypedDict):
     run_id: Any
     """Null for alerts and digests."""
     alert_id: Any
-    """The alert it reports."""
+    """Alert that the delivery reports."""
     digest_id: Any
-    """The digest it is part of. It is delivered when the digest is."""
+    """Digest that the message is part of. The message is delivered when the digest is."""
     digest: bool
-    """Whether it is a digest of messages held during quiet hours."""
+    """Whether the delivery is a digest of messages held during quiet hours."""
     kind: Literal["target", "callback", "session", "channel"]
     to: Any
-    """Session or channel recipient, when it does not go to a target."""
+    """Session or channel recipient, if the delivery does not go to a target."""
     target_id: Any
     url: Any
     """URL of a callback."""
@@ -1138,7 +1135,7 @@ class EnabledTarget(TypedDict):
     enabled: bool
     disabled_at: str | None
     disabled_why: Why | None
-    """Why it was disabled. Null: by a user."""
+    """Why the target was disabled. Null: by a user."""
     failures_in_a_row: int
     held: int
     """Messages held until it is enabled, or until its quiet hours end."""
@@ -1252,9 +1249,9 @@ class ExplainFinding(TypedDict):
 
     kind: Literal["occurrence", "schedule", "run", "heartbeat", "engine", "delivery", "alert", "target", "session", "agent", "nothing"]
     about: Any
-    """Name of the schedule or id of the run it is about. Null: nothing specific."""
+    """Name of the schedule or id of the run that the finding is about. Null: nothing specific."""
     status: Literal["waiting", "queued", "assigned", "running", "awaiting_callback", "stopping", "success", "failed", "timeout", "cancelled", "skipped", "dropped", "rejected", "expired", "pending", "held", "delivered", "kept"] | None
-    """State of the run or delivery it is about."""
+    """State of the run or delivery that the finding is about."""
     at: str | None
     """Null: it has no time."""
     reason: Reason
@@ -1514,21 +1511,21 @@ class GuardRailsInput(TypedDict):
     """Limits of a restricted key, whatever its role permits."""
 
     own_schedules_only: NotRequired[bool]
-    """It can see and change only what it created itself. Default: true."""
+    """Whether the key can see and change only what it created. Default: true."""
     max_schedules: NotRequired[int]
     """Maximum number of schedules. Default: 10."""
     min_interval_seconds: NotRequired[int]
-    """Minimum seconds between two occurrences of a schedule, and between two manual runs of
-    one. Default: 60."""
-    max_runs_per_hour: NotRequired[int]
-    """Manual runs, tasks, messages, and schedules created or rescheduled, per hour. Default:
+    """Minimum interval between occurrences of a schedule, and between its manual runs. Default:
     60."""
+    max_runs_per_hour: NotRequired[int]
+    """Maximum number per hour of manual runs, tasks, messages, and schedules created or
+    rescheduled. Default: 60."""
     max_lifetime_seconds: NotRequired[int | None]
-    """How long what it creates may exist. Null or omitted: no limit."""
+    """Maximum lifetime of what the key creates. Null or omitted: no limit."""
     budget: NotRequired[GuardRailsInputBudget | None]
-    """Budget of everything it creates. Null or omitted: no limit."""
+    """Budget of everything the key creates. Null or omitted: no limit."""
     approval: NotRequired[bool]
-    """Whether what it creates must be approved before it runs. Default: false."""
+    """Whether what the key creates must be approved before it runs. Default: false."""
 
 
 class GuardRailsInputBudget(TypedDict):
@@ -1548,7 +1545,7 @@ class Health(TypedDict):
     away_since: str | None
     """Since when the database is unreachable. Null while it is up."""
     engine: Literal["up", "stalled"]
-    """Whether it keeps scanning for due work."""
+    """Whether the engine keeps scanning for due work."""
     draining: bool
     node_id: str
 
@@ -1576,7 +1573,7 @@ class Heartbeat(TypedDict):
     no_route: Any
     """Why there is no route, and how to fix it. Null: there is a route."""
     next_at: str | None
-    """Next check. Null while it is disabled."""
+    """Next check. Null while the heartbeat is disabled."""
     ok_streak: int
     """Consecutive acknowledgements."""
     current_interval_seconds: int
@@ -1607,7 +1604,7 @@ class HeartbeatInput(TypedDict):
     interval_seconds: NotRequired[int | None]
     """Interval between heartbeats."""
     active_hours: NotRequired[HeartbeatInputActiveHours | None]
-    """Hours of the day in which it runs."""
+    """Hours of the day in which heartbeats run."""
     prompt: NotRequired[str | None]
     """Prompt before the checklist."""
     checklist: NotRequired[Checklist | None]
@@ -1615,9 +1612,10 @@ class HeartbeatInput(TypedDict):
     target: NotRequired[str | None]
     """Where messages are sent: `last`, `none`, a channel, `channel:recipient`, or a target id."""
     ack_max_chars: NotRequired[int | None]
-    """Characters beside `HEARTBEAT_OK` that are still an acknowledgement."""
+    """Maximum characters besides `HEARTBEAT_OK` in a reply that still counts as an
+    acknowledgement."""
     session: NotRequired[str | None]
-    """Session of its messages."""
+    """Session of the heartbeat's messages."""
     adaptive: NotRequired[bool | HeartbeatInputAdaptive2 | None]
     """Whether the interval grows while all heartbeats are acknowledged."""
     probe: NotRequired[Probe | None]
@@ -1679,7 +1677,7 @@ class HookReceipt(TypedDict):
     """Outcome of a request to a channel."""
 
     run_id: Any
-    """The run that handles it. Null: there was nothing to handle."""
+    """Run that handles the request. Null: there was nothing to handle."""
     outcome: Literal["accepted", "stopped", "ignored", "turned_away"]
     """Whether a run was created, runs were stopped, or the message was ignored."""
     duplicate: NotRequired[Literal[True]]
@@ -1696,9 +1694,9 @@ class ImportInput(TypedDict):
     timezone: NotRequired[str | None]
     """Default time zone for entries that set none. Default: the org's time zone."""
     agent_id: NotRequired[str | None]
-    """The agent that gets the lines as prompts."""
+    """Agent that receives each line as a prompt."""
     target_id: NotRequired[str | None]
-    """The target for results."""
+    """Target for results."""
     disabled: NotRequired[bool]
     """Create disabled schedules."""
 
@@ -1813,9 +1811,9 @@ class KeyInput(TypedDict):
     role: NotRequired[Literal["owner", "admin", "member", "viewer"]]
     """Role of the key. Default: `member`."""
     scopes: NotRequired[list[KeyScope] | None]
-    """Permissions, as a subset of those of its role. Null or omitted: all of them."""
+    """Permissions, a subset of the role's permissions. Null or omitted: all of them."""
     expires_at: NotRequired[str | None]
-    """When it expires. Default: never."""
+    """When the key expires. Default: never."""
     guard_rails: NotRequired[GuardRailsInput | None]
     """Restrictions beyond the role. Null or omitted: none. They cannot be changed."""
 
@@ -1927,7 +1925,7 @@ class Me(TypedDict):
     member: Member | None
     """Null for a key, or a session that was opened with one."""
     csrf_token: Any
-    """Send it in a header with every change. Null for a key, which needs none."""
+    """Send it in a header with every change. Null for a key, which requires none."""
 
 
 class MeOrg(TypedDict):
@@ -2003,15 +2001,15 @@ class MessageInput(TypedDict):
 
     text: str
     sender: NotRequired[str]
-    """Who sends it. Messages of one sender within the debounce time become one run."""
+    """Sender of the message. Messages of one sender within the debounce time become one run."""
     attachments: NotRequired[list[Any]]
     message_id: NotRequired[str]
-    """The sender's id of the message. The same id within 24 hours is a repetition."""
+    """Message id set by the sender. A message with the same id within 24 hours is a repetition."""
     sent_at: NotRequired[str | int]
     lane: NotRequired[str]
-    """Lane of its run."""
+    """Lane of the run."""
     mode: NotRequired[Literal["queue", "followup", "interrupt"]]
-    """How it is queued, for this message only."""
+    """Queue mode, for this message only."""
     max_concurrent: NotRequired[int]
     debounce_ms: NotRequired[int]
     not_before: NotRequired[str | int]
@@ -2138,7 +2136,7 @@ class OrgInput(TypedDict):
     name: str
     """Name of the org."""
     default_timezone: NotRequired[str]
-    """Time zone of its schedules, budgets and days. Default: the deployment's."""
+    """Time zone of the org's schedules, budgets and days. Default: the deployment's."""
     max_concurrent: NotRequired[int | None]
     """Maximum number of concurrent runs. Null or omitted: no limit."""
     max_schedules: NotRequired[int | None]
@@ -2146,7 +2144,7 @@ class OrgInput(TypedDict):
     runs_per_day: NotRequired[int | None]
     """Maximum number of runs per day. Null or omitted: no limit."""
     max_timeout_seconds: NotRequired[int | None]
-    """Maximum `timeout_seconds` of schedules and agents, and of any attempt."""
+    """Maximum `timeout_seconds` of schedules, agents and attempts."""
     with_key: NotRequired[bool]
     """Also create an owner key, shown once in the response."""
 
@@ -2162,7 +2160,7 @@ class OrgPatch(TypedDict):
     name: NotRequired[str]
     """Name of the org."""
     default_timezone: NotRequired[str]
-    """Time zone of its schedules, budgets and days. Default: the deployment's."""
+    """Time zone of the org's schedules, budgets and days. Default: the deployment's."""
     max_concurrent: NotRequired[int | None]
     """Maximum number of concurrent runs. Null or omitted: no limit."""
     max_schedules: NotRequired[int | None]
@@ -2170,7 +2168,7 @@ class OrgPatch(TypedDict):
     runs_per_day: NotRequired[int | None]
     """Maximum number of runs per day. Null or omitted: no limit."""
     max_timeout_seconds: NotRequired[int | None]
-    """Maximum `timeout_seconds` of schedules and agents, and of any attempt."""
+    """Maximum `timeout_seconds` of schedules, agents and attempts."""
     default_agent_id: NotRequired[str | None]
     """Default agent."""
 
@@ -2481,10 +2479,10 @@ class ProblemErrorsItem(TypedDict):
 
 
 class Provider(TypedDict):
-    """A provider with the rest of its quotas and its queued runs."""
+    """A provider with its remaining quotas and queued runs."""
 
     name: str
-    """The name agents refer to. It cannot be changed."""
+    """Name that agents refer to. It cannot be changed."""
     org_id: str
     requests_per_minute: int | None
     """Requests per minute, one per attempt. Null: unlimited."""
@@ -2523,7 +2521,7 @@ class ProviderInput(TypedDict):
     max_concurrent: NotRequired[int | None]
     """Concurrent attempts. Null: unlimited."""
     name: str
-    """The name agents refer to. It cannot be changed."""
+    """Name that agents refer to. It cannot be changed."""
 
 
 class ProviderPage(TypedDict):
@@ -2599,10 +2597,10 @@ class RetryInput(TypedDict):
     payload: NotRequired[Any]
     """Another payload."""
     prompt: NotRequired[str]
-    """Another prompt: the text of a message, or the prompt of a schedule. Not together with
-    `payload`."""
+    """Replace the prompt (the text of a message, or the prompt of a schedule). Cannot be
+    combined with `payload`."""
     model: NotRequired[str]
-    """Another model than the agent's, for agents of kind `chat`."""
+    """Replace the agent's model (only for agents of kind `chat`)."""
 
 
 class RetryPolicy(TypedDict):
@@ -2661,8 +2659,8 @@ class Run(TypedDict):
     """Start of the first attempt."""
     finished_at: str | None
     duration_ms: int | None
-    """From the start of the first attempt to the end, waits included. Null if it has not ended
-    or never started."""
+    """From the start of the first attempt to the end, waits included. Null if the run has not
+    ended or never started."""
     first_attempt: int
     attempt: int
     error_code: Literal["executor_http_3xx", "executor_http_4xx", "executor_http_5xx", "network", "timeout", "callback_timeout", "node_lost", "node_shutdown", "executor_offline", "tab_unresolved", "tab_missing", "malformed_answer", "answer_too_large", "condition_failed", "agent_error", "command_failed", "outbound_refused", "secret_refused", "probe_failed", "budget", "internal"] | None
@@ -2687,9 +2685,9 @@ class Run(TypedDict):
     owner: Any
     """The restricted key or the agent (`agent:<id>`) that created it."""
     decision: Why
-    """Why it was created, skipped or held."""
+    """Why the run was created, skipped or held."""
     held_decision: Why | None
-    """Why it was held before `decision`. Null if it was never held."""
+    """Why the run was held before `decision`. Null if it was never held."""
 
 
 class RunComparison(TypedDict):
@@ -2761,8 +2759,8 @@ class RunDetail(TypedDict):
     """Start of the first attempt."""
     finished_at: str | None
     duration_ms: int | None
-    """From the start of the first attempt to the end, waits included. Null if it has not ended
-    or never started."""
+    """From the start of the first attempt to the end, waits included. Null if the run has not
+    ended or never started."""
     first_attempt: int
     attempt: int
     error_code: Literal["executor_http_3xx", "executor_http_4xx", "executor_http_5xx", "network", "timeout", "callback_timeout", "node_lost", "node_shutdown", "executor_offline", "tab_unresolved", "tab_missing", "malformed_answer", "answer_too_large", "condition_failed", "agent_error", "command_failed", "outbound_refused", "secret_refused", "probe_failed", "budget", "internal"] | None
@@ -2787,9 +2785,9 @@ class RunDetail(TypedDict):
     owner: Any
     """The restricted key or the agent (`agent:<id>`) that created it."""
     decision: Why
-    """Why it was created, skipped or held."""
+    """Why the run was created, skipped or held."""
     held_decision: Why | None
-    """Why it was held before `decision`. Null if it was never held."""
+    """Why the run was held before `decision`. Null if it was never held."""
     attempts: list[RunDetailAttemptsItem]
     deliveries: list[Delivery]
     """Deliveries of its result."""
@@ -2835,7 +2833,7 @@ class RunExplanation(TypedDict):
     status: Literal["waiting", "queued", "assigned", "running", "awaiting_callback", "stopping", "success", "failed", "timeout", "cancelled", "skipped", "dropped", "rejected", "expired"]
     decision: Why
     held_decision: Why | None
-    """Why it was held before `decision`. Null if it was never held."""
+    """Why the run was held before `decision`. Null if it was never held."""
     reason: Reason
     rule: str
     """The rule as the docs write it: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`."""
@@ -2927,9 +2925,9 @@ class Schedule(TypedDict):
     alert_after: int | None
     """Consecutive failures that raise an alert. Default: the deployment's setting."""
     max_lateness_seconds: int | None
-    """A run that starts later than this raises an alert. Default: no limit."""
+    """Maximum lateness of a run before an alert is raised. Default: no limit."""
     failure_options: ScheduleFailureOptions
-    """Options of `failure_action`."""
+    """Options for `failure_action`."""
     id: str
     org_id: str
     name: str
@@ -2977,7 +2975,7 @@ class Schedule(TypedDict):
     owner: Any
     """The restricted key or the agent (`agent:<id>`) that created it."""
     created_by_run: Any
-    """The run that created it, or that it was created from."""
+    """Run that created the schedule, or that the schedule was created from."""
     approval: Approval | None
     """The change that needs approval, or was rejected."""
     created_at: str
@@ -3000,7 +2998,7 @@ ScheduleExcludeItem2 = TypedDict(
 
 
 class ScheduleFailureOptions(TypedDict):
-    """Options of `failure_action`."""
+    """Options for `failure_action`."""
 
     ladder_seconds: list[int]
     """With `BACKOFF`: the waits after the first, second and later failures."""
@@ -3030,13 +3028,13 @@ class ScheduleBudgetInput(TypedDict):
     amount: float
     """Tokens, or money with up to six decimal places."""
     on_exceed: NotRequired[Literal["skip", "queue", "pause"]]
-    """What happens when it is used up. Default: `skip`."""
+    """What happens when the budget is used up. Default: `skip`."""
     default_reserve: NotRequired[float]
     """Amount reserved for a run whose usage is unknown."""
     period: NotRequired[Literal["day", "month"]]
     """Period of the budget. Default: `day`."""
     timezone: NotRequired[str]
-    """Time zone of its days and months. Default: the org's time zone."""
+    """Time zone of the budget's days and months. Default: the org's time zone."""
 
 
 class ScheduleDelivery(TypedDict):
@@ -3102,14 +3100,14 @@ class ScheduleForecastInput(TypedDict):
     name: NotRequired[str | None]
     """Name of the schedule."""
     description: NotRequired[str | None]
-    """What it is for."""
+    """Free-text description."""
     agent_id: NotRequired[str | None]
     """Agent that does the work. Default: the default agent of the org."""
     executor: NotRequired[InlineExecutor | None]
-    """How the work is performed, in place of an agent. Such runs are retried only with a
+    """Executor to use instead of an agent. Runs without an agent are retried only with a
     `retry_policy`."""
     at: NotRequired[str | int | None]
-    """Run once, at this time: RFC 3339, or milliseconds since 1970."""
+    """Run once at this time: RFC 3339, or Unix time in milliseconds."""
     every_seconds: NotRequired[int | None]
     """Interval between occurrences, counted from `anchor`."""
     anchor: NotRequired[str | int | None]
@@ -3130,9 +3128,9 @@ class ScheduleForecastInput(TypedDict):
     session: NotRequired[str | None]
     """`isolated` (default), `main`, or a session key."""
     lane: NotRequired[str | None]
-    """Lane whose slots its runs use. Default: the lane of scheduled work."""
+    """Lane whose slots the runs use. Default: the lane of scheduled work."""
     enabled: NotRequired[Any]
-    """Whether it fires. Default: true."""
+    """Whether the schedule fires. Default: true."""
     misfire_policy: NotRequired[Literal["FIRE_NOW", "SKIP", "CATCH_UP_LIMITED"] | None]
     """What happens after missed occurrences. Default: `CATCH_UP_LIMITED`."""
     catchup_limit: NotRequired[int | None]
@@ -3158,9 +3156,9 @@ class ScheduleForecastInput(TypedDict):
     alert_after: NotRequired[int | None]
     """Consecutive failures that raise an alert. Default: the deployment's setting."""
     max_lateness_seconds: NotRequired[int | None]
-    """A run that starts later than this raises an alert. Default: no limit."""
+    """Maximum lateness of a run before an alert is raised. Default: no limit."""
     failure_options: NotRequired[ScheduleForecastInputFailureOptions | None]
-    """Options of `failure_action`."""
+    """Options for `failure_action`."""
     retry_policy: NotRequired[RetryPolicyInput | None]
     """Retries of failed attempts. Default: the policy of the agent."""
     timeout_seconds: NotRequired[int | None]
@@ -3172,14 +3170,14 @@ class ScheduleForecastInput(TypedDict):
     exclude: NotRequired[list[str | ScheduleForecastInputExcludeItem2] | None]
     """Dates such as `2026-12-25`, and windows `{from, to}`, without occurrences."""
     cadence: NotRequired[CadenceInput | None]
-    """Bounds within which the interval adapts. Default: it stays fixed. Only with
+    """Bounds within which the interval adapts. Default: the interval stays fixed. Only with
     `every_seconds`."""
     delete_after_run: NotRequired[Any]
     """Delete a one-time schedule after its run."""
     delivery: NotRequired[ScheduleDelivery | None]
-    """Target for the results of its runs. Default: none."""
+    """Target for results. Default: none."""
     budget: NotRequired[ScheduleBudgetInput | None]
-    """Budget of its runs. Default: no limit."""
+    """Budget of the schedule. Default: no limit."""
     probe: NotRequired[Probe | None]
     """Check that runs before the agent does. Default: none."""
     kind: NotRequired[Literal["at", "once", "every", "interval", "cron", "rrule"] | None]
@@ -3197,11 +3195,11 @@ class ScheduleForecastInput(TypedDict):
     run_at: NotRequired[str | int | None]
     """Same as `at`."""
     atMs: NotRequired[int | None]
-    """Same as `at`, in milliseconds since 1970."""
+    """Same as `at`, as Unix time in milliseconds."""
     tz: NotRequired[str | None]
     """Same as `timezone`."""
     status: NotRequired[Literal["ENABLED", "DISABLED"] | None]
-    """`ENABLED` or `DISABLED`, in any case; the same as `enabled` true or false."""
+    """`ENABLED` or `DISABLED` (case-insensitive); same as `enabled` true or false."""
     id: NotRequired[str | None]
     """The schedule to change. Omitted: a new schedule."""
     days: NotRequired[int | None]
@@ -3232,14 +3230,14 @@ class ScheduleInput(TypedDict):
     name: NotRequired[str | None]
     """Name of the schedule."""
     description: NotRequired[str | None]
-    """What it is for."""
+    """Free-text description."""
     agent_id: NotRequired[str | None]
     """Agent that does the work. Default: the default agent of the org."""
     executor: NotRequired[InlineExecutor | None]
-    """How the work is performed, in place of an agent. Such runs are retried only with a
+    """Executor to use instead of an agent. Runs without an agent are retried only with a
     `retry_policy`."""
     at: NotRequired[str | int | None]
-    """Run once, at this time: RFC 3339, or milliseconds since 1970."""
+    """Run once at this time: RFC 3339, or Unix time in milliseconds."""
     every_seconds: NotRequired[int | None]
     """Interval between occurrences, counted from `anchor`."""
     anchor: NotRequired[str | int | None]
@@ -3260,9 +3258,9 @@ class ScheduleInput(TypedDict):
     session: NotRequired[str | None]
     """`isolated` (default), `main`, or a session key."""
     lane: NotRequired[str | None]
-    """Lane whose slots its runs use. Default: the lane of scheduled work."""
+    """Lane whose slots the runs use. Default: the lane of scheduled work."""
     enabled: NotRequired[Any]
-    """Whether it fires. Default: true."""
+    """Whether the schedule fires. Default: true."""
     misfire_policy: NotRequired[Literal["FIRE_NOW", "SKIP", "CATCH_UP_LIMITED"] | None]
     """What happens after missed occurrences. Default: `CATCH_UP_LIMITED`."""
     catchup_limit: NotRequired[int | None]
@@ -3288,9 +3286,9 @@ class ScheduleInput(TypedDict):
     alert_after: NotRequired[int | None]
     """Consecutive failures that raise an alert. Default: the deployment's setting."""
     max_lateness_seconds: NotRequired[int | None]
-    """A run that starts later than this raises an alert. Default: no limit."""
+    """Maximum lateness of a run before an alert is raised. Default: no limit."""
     failure_options: NotRequired[ScheduleInputFailureOptions | None]
-    """Options of `failure_action`."""
+    """Options for `failure_action`."""
     retry_policy: NotRequired[RetryPolicyInput | None]
     """Retries of failed attempts. Default: the policy of the agent."""
     timeout_seconds: NotRequired[int | None]
@@ -3302,14 +3300,14 @@ class ScheduleInput(TypedDict):
     exclude: NotRequired[list[str | ScheduleInputExcludeItem2] | None]
     """Dates such as `2026-12-25`, and windows `{from, to}`, without occurrences."""
     cadence: NotRequired[CadenceInput | None]
-    """Bounds within which the interval adapts. Default: it stays fixed. Only with
+    """Bounds within which the interval adapts. Default: the interval stays fixed. Only with
     `every_seconds`."""
     delete_after_run: NotRequired[Any]
     """Delete a one-time schedule after its run."""
     delivery: NotRequired[ScheduleDelivery | None]
-    """Target for the results of its runs. Default: none."""
+    """Target for results. Default: none."""
     budget: NotRequired[ScheduleBudgetInput | None]
-    """Budget of its runs. Default: no limit."""
+    """Budget of the schedule. Default: no limit."""
     probe: NotRequired[Probe | None]
     """Check that runs before the agent does. Default: none."""
     kind: NotRequired[Literal["at", "once", "every", "interval", "cron", "rrule"] | None]
@@ -3327,11 +3325,11 @@ class ScheduleInput(TypedDict):
     run_at: NotRequired[str | int | None]
     """Same as `at`."""
     atMs: NotRequired[int | None]
-    """Same as `at`, in milliseconds since 1970."""
+    """Same as `at`, as Unix time in milliseconds."""
     tz: NotRequired[str | None]
     """Same as `timezone`."""
     status: NotRequired[Literal["ENABLED", "DISABLED"] | None]
-    """`ENABLED` or `DISABLED`, in any case; the same as `enabled` true or false."""
+    """`ENABLED` or `DISABLED` (case-insensitive); same as `enabled` true or false."""
 
 
 class ScheduleInputFailureOptions(TypedDict):
@@ -3361,14 +3359,14 @@ class ScheduleItem(TypedDict):
     name: NotRequired[str | None]
     """Name of the schedule."""
     description: NotRequired[str | None]
-    """What it is for."""
+    """Free-text description."""
     agent_id: NotRequired[str | None]
     """Agent that does the work. Default: the default agent of the org."""
     executor: NotRequired[InlineExecutor | None]
-    """How the work is performed, in place of an agent. Such runs are retried only with a
+    """Executor to use instead of an agent. Runs without an agent are retried only with a
     `retry_policy`."""
     at: NotRequired[str | int | None]
-    """Run once, at this time: RFC 3339, or milliseconds since 1970."""
+    """Run once at this time: RFC 3339, or Unix time in milliseconds."""
     every_seconds: NotRequired[int | str | None]
     """Interval between occurrences, counted from `anchor`."""
     anchor: NotRequired[str | int | None]
@@ -3389,9 +3387,9 @@ class ScheduleItem(TypedDict):
     session: NotRequired[str | None]
     """`isolated` (default), `main`, or a session key."""
     lane: NotRequired[str | None]
-    """Lane whose slots its runs use. Default: the lane of scheduled work."""
+    """Lane whose slots the runs use. Default: the lane of scheduled work."""
     enabled: NotRequired[Any]
-    """Whether it fires. Default: true."""
+    """Whether the schedule fires. Default: true."""
     misfire_policy: NotRequired[Literal["FIRE_NOW", "SKIP", "CATCH_UP_LIMITED"] | None]
     """What happens after missed occurrences. Default: `CATCH_UP_LIMITED`."""
     catchup_limit: NotRequired[int | None]
@@ -3417,9 +3415,9 @@ class ScheduleItem(TypedDict):
     alert_after: NotRequired[int | None]
     """Consecutive failures that raise an alert. Default: the deployment's setting."""
     max_lateness_seconds: NotRequired[int | str | None]
-    """A run that starts later than this raises an alert. Default: no limit."""
+    """Maximum lateness of a run before an alert is raised. Default: no limit."""
     failure_options: NotRequired[ScheduleItemFailureOptions | None]
-    """Options of `failure_action`."""
+    """Options for `failure_action`."""
     retry_policy: NotRequired[ScheduleItemRetryPolicy | None]
     """Retries of failed attempts. Default: the policy of the agent."""
     timeout_seconds: NotRequired[int | str | None]
@@ -3431,14 +3429,14 @@ class ScheduleItem(TypedDict):
     exclude: NotRequired[list[str | ScheduleItemExcludeItem2] | None]
     """Dates such as `2026-12-25`, and windows `{from, to}`, without occurrences."""
     cadence: NotRequired[ScheduleItemCadence | None]
-    """Bounds within which the interval adapts. Default: it stays fixed. Only with
+    """Bounds within which the interval adapts. Default: the interval stays fixed. Only with
     `every_seconds`."""
     delete_after_run: NotRequired[Any]
     """Delete a one-time schedule after its run."""
     delivery: NotRequired[DeliveryItem | None]
-    """Target for the results of its runs. Default: none."""
+    """Target for results. Default: none."""
     budget: NotRequired[ScheduleBudgetInput | None]
-    """Budget of its runs. Default: no limit."""
+    """Budget of the schedule. Default: no limit."""
     probe: NotRequired[ScheduleItemProbe | None]
     """Check that runs before the agent does. Default: none."""
     everyMs: NotRequired[int | None]
@@ -3553,14 +3551,14 @@ class SchedulePatch(TypedDict):
     name: NotRequired[str | None]
     """Name of the schedule."""
     description: NotRequired[str | None]
-    """What it is for."""
+    """Free-text description."""
     agent_id: NotRequired[str | None]
     """Agent that does the work. Default: the default agent of the org."""
     executor: NotRequired[InlineExecutor | None]
-    """How the work is performed, in place of an agent. Such runs are retried only with a
+    """Executor to use instead of an agent. Runs without an agent are retried only with a
     `retry_policy`."""
     at: NotRequired[str | int | None]
-    """Run once, at this time: RFC 3339, or milliseconds since 1970."""
+    """Run once at this time: RFC 3339, or Unix time in milliseconds."""
     every_seconds: NotRequired[int | None]
     """Interval between occurrences, counted from `anchor`."""
     anchor: NotRequired[str | int | None]
@@ -3581,9 +3579,9 @@ class SchedulePatch(TypedDict):
     session: NotRequired[str | None]
     """`isolated` (default), `main`, or a session key."""
     lane: NotRequired[str | None]
-    """Lane whose slots its runs use. Default: the lane of scheduled work."""
+    """Lane whose slots the runs use. Default: the lane of scheduled work."""
     enabled: NotRequired[Any]
-    """Whether it fires. Default: true."""
+    """Whether the schedule fires. Default: true."""
     misfire_policy: NotRequired[Literal["FIRE_NOW", "SKIP", "CATCH_UP_LIMITED"] | None]
     """What happens after missed occurrences. Default: `CATCH_UP_LIMITED`."""
     catchup_limit: NotRequired[int | None]
@@ -3609,9 +3607,9 @@ class SchedulePatch(TypedDict):
     alert_after: NotRequired[int | None]
     """Consecutive failures that raise an alert. Default: the deployment's setting."""
     max_lateness_seconds: NotRequired[int | None]
-    """A run that starts later than this raises an alert. Default: no limit."""
+    """Maximum lateness of a run before an alert is raised. Default: no limit."""
     failure_options: NotRequired[SchedulePatchFailureOptions | None]
-    """Options of `failure_action`."""
+    """Options for `failure_action`."""
     retry_policy: NotRequired[RetryPolicyInput | None]
     """Retries of failed attempts. Default: the policy of the agent."""
     timeout_seconds: NotRequired[int | None]
@@ -3623,14 +3621,14 @@ class SchedulePatch(TypedDict):
     exclude: NotRequired[list[str | SchedulePatchExcludeItem2] | None]
     """Dates such as `2026-12-25`, and windows `{from, to}`, without occurrences."""
     cadence: NotRequired[CadenceInput | None]
-    """Bounds within which the interval adapts. Default: it stays fixed. Only with
+    """Bounds within which the interval adapts. Default: the interval stays fixed. Only with
     `every_seconds`."""
     delete_after_run: NotRequired[Any]
     """Delete a one-time schedule after its run."""
     delivery: NotRequired[ScheduleDelivery | None]
-    """Target for the results of its runs. Default: none."""
+    """Target for results. Default: none."""
     budget: NotRequired[ScheduleBudgetInput | None]
-    """Budget of its runs. Default: no limit."""
+    """Budget of the schedule. Default: no limit."""
     probe: NotRequired[Probe | None]
     """Check that runs before the agent does. Default: none."""
     kind: NotRequired[Literal["at", "once", "every", "interval", "cron", "rrule"] | None]
@@ -3648,11 +3646,11 @@ class SchedulePatch(TypedDict):
     run_at: NotRequired[str | int | None]
     """Same as `at`."""
     atMs: NotRequired[int | None]
-    """Same as `at`, in milliseconds since 1970."""
+    """Same as `at`, as Unix time in milliseconds."""
     tz: NotRequired[str | None]
     """Same as `timezone`."""
     status: NotRequired[Literal["ENABLED", "DISABLED"] | None]
-    """`ENABLED` or `DISABLED`, in any case; the same as `enabled` true or false."""
+    """`ENABLED` or `DISABLED` (case-insensitive); same as `enabled` true or false."""
 
 
 class SchedulePatchFailureOptions(TypedDict):
@@ -3750,7 +3748,7 @@ class Secret(TypedDict):
     org_id: str
     hosts: list[str]
     used_by: list[str]
-    """Agents that refer to it."""
+    """Agents that use the secret."""
     key_id: str
     """Fingerprint of the key that encrypts it."""
     version: int
@@ -3767,8 +3765,8 @@ class SecretInput(TypedDict):
     value: str
     """Write-only: never shown."""
     hosts: list[str]
-    """Hosts it may be sent to: `api.example.com`, or `host:port` for other ports than the
-    default."""
+    """Hosts to which the secret may be sent: `api.example.com`, or `host:port` for other ports
+    than the default."""
 
 
 class SecretPage(TypedDict):
@@ -3862,15 +3860,15 @@ class SessionMessageInput(TypedDict):
     """Key of the session. `agent:<agent>:…` names the agent."""
     text: str
     sender: NotRequired[str]
-    """Who sends it. Messages of one sender within the debounce time become one run."""
+    """Sender of the message. Messages of one sender within the debounce time become one run."""
     attachments: NotRequired[list[Any]]
     message_id: NotRequired[str]
-    """The sender's id of the message. The same id within 24 hours is a repetition."""
+    """Message id set by the sender. A message with the same id within 24 hours is a repetition."""
     sent_at: NotRequired[str | int]
     lane: NotRequired[str]
-    """Lane of its run."""
+    """Lane of the run."""
     mode: NotRequired[Literal["queue", "followup", "interrupt"]]
-    """How it is queued, for this message only."""
+    """Queue mode, for this message only."""
     max_concurrent: NotRequired[int]
     debounce_ms: NotRequired[int]
     not_before: NotRequired[str | int]
@@ -4343,7 +4341,7 @@ class Target(TypedDict):
     enabled: bool
     disabled_at: str | None
     disabled_why: Why | None
-    """Why it was disabled. Null: by a user."""
+    """Why the target was disabled. Null: by a user."""
     failures_in_a_row: int
     held: int
     """Messages held until it is enabled, or until its quiet hours end."""
@@ -4360,7 +4358,7 @@ class TargetInput(TypedDict):
     name: str
     """Name of the target."""
     kind: NotRequired[Literal["webhook", "email", "slack", "telegram", "session"]]
-    """How it is reached. Default: `webhook`. It cannot be changed."""
+    """How the target is reached. Default: `webhook`. It cannot be changed."""
     url: NotRequired[str]
     """URL that messages are sent to, for kinds that have one."""
     settings: NotRequired[dict[str, Any]]
@@ -4370,7 +4368,7 @@ class TargetInput(TypedDict):
     """Messages during quiet hours are collected and sent as one digest at their end. Null or
     omitted: none."""
     alerts: NotRequired[bool]
-    """Whether it receives the org's alerts. Default: false."""
+    """Whether the target receives the org's alerts. Default: false."""
     enabled: NotRequired[bool]
     """Default: true. Messages to a disabled target are held."""
 
@@ -4384,7 +4382,7 @@ class TargetItem(TypedDict):
     name: str
     """Name of the target."""
     kind: NotRequired[Literal["webhook", "email", "slack", "telegram", "session"]]
-    """How it is reached. Default: `webhook`. It cannot be changed."""
+    """How the target is reached. Default: `webhook`. It cannot be changed."""
     url: NotRequired[str]
     """URL that messages are sent to, for kinds that have one."""
     settings: NotRequired[dict[str, Any]]
@@ -4394,7 +4392,7 @@ class TargetItem(TypedDict):
     """Messages during quiet hours are collected and sent as one digest at their end. Null or
     omitted: none."""
     alerts: NotRequired[bool]
-    """Whether it receives the org's alerts. Default: false."""
+    """Whether the target receives the org's alerts. Default: false."""
     enabled: NotRequired[bool]
     """Default: true. Messages to a disabled target are held."""
 
@@ -4418,7 +4416,7 @@ class TargetPatch(TypedDict):
     """Messages during quiet hours are collected and sent as one digest at their end. Null or
     omitted: none."""
     alerts: NotRequired[bool]
-    """Whether it receives the org's alerts. Default: false."""
+    """Whether the target receives the org's alerts. Default: false."""
     enabled: NotRequired[bool]
     """Default: true. Messages to a disabled target are held."""
 
@@ -4463,7 +4461,7 @@ class TaskBatchInput(TypedDict):
     agentId: str
     """Agent of all tasks."""
     callbackUrl: NotRequired[str | None]
-    """URL that receives results of tasks without their own."""
+    """URL that receives the results of tasks that set no URL."""
     tasks: list[TaskItemInput]
 
 
@@ -4520,7 +4518,7 @@ class TaskInput(TypedDict):
     params: NotRequired[dict[str, Any] | str | None]
     """Parameters of the action."""
     priority: NotRequired[int | str | None]
-    """Lower runs sooner. Default: 0."""
+    """Lower values run sooner. Default: 0."""
     deadline: NotRequired[str | None]
     """Latest time to start. Default: 60 s from now."""
     callbackUrl: NotRequired[str | None]
@@ -4543,7 +4541,7 @@ class TaskItemInput(TypedDict):
     params: NotRequired[dict[str, Any] | str | None]
     """Parameters of the action."""
     priority: NotRequired[int | str | None]
-    """Lower runs sooner. Default: 0."""
+    """Lower values run sooner. Default: 0."""
     deadline: NotRequired[str | None]
     """Latest time to start. Default: 60 s from now."""
     callbackUrl: NotRequired[str | None]

@@ -106,7 +106,7 @@ const CHECKLIST_FORMS = 'either {text} or {file}'
 export const NO_CHECKLIST: Flaw = {
   field: 'enabled',
   value: true,
-  message: 'needs a checklist',
+  message: 'requires a checklist',
   allowed: CHECKLIST_FORMS,
 }
 

@@ -157,7 +157,7 @@ export function parseFraction(field: string, value: unknown): Parsed<number> {
 export function parseLadder(field: string, value: unknown): Parsed<readonly number[]> {
   const allowed = `a list of 1 to ${MAX_LADDER_STEPS} whole seconds from 1 to ${MAX_WAIT_MS / 1000}`
   if (!Array.isArray(value) || value.length < 1 || value.length > MAX_LADDER_STEPS)
-    return flawed({ field, value, message: 'must be a list of seconds', allowed })
+    return flawed({ field, value, message: 'must be a list of durations in whole seconds', allowed })
   const steps: readonly unknown[] = value
   const bad = steps.findIndex((step) => !parseInteger(field, step, { min: 1, max: MAX_WAIT_MS / 1000 }).ok)
   if (bad >= 0) return flawed({ field: `${field}.${bad}`, value: steps[bad], message: 'is not a wait', allowed })

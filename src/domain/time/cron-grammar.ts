@@ -130,7 +130,7 @@ interface NthWeekday {
 
 /** Parses `n#k` and `nL`; null for anything else. */
 function parseNthWeekday(item: CronToken): NthWeekday | CronFieldError | null {
-  if (/^L$/i.test(item.text)) return cronFieldError(DAY_OF_WEEK_FIELD, item, 'needs a weekday before it, such as 5L')
+  if (/^L$/i.test(item.text)) return cronFieldError(DAY_OF_WEEK_FIELD, item, 'requires a preceding weekday, such as 5L')
   const last = /^(\d+|[a-z]{3})L$/i.exec(item.text)
   const match = last ?? /^([^#/,-]*)#(.*)$/.exec(item.text)
   if (match === null) return null

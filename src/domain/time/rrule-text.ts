@@ -140,7 +140,7 @@ function contradictions(found: ReadonlyMap<string, string>): readonly RuleProble
     ],
     [
       numbered && (!isMonthlyOrYearly || has('BYWEEKNO')),
-      'has a numbered BYDAY, which needs a monthly or yearly rule without BYWEEKNO',
+      'has a numbered BYDAY, which requires a monthly or yearly rule without BYWEEKNO',
       'FREQ=MONTHLY or FREQ=YEARLY without BYWEEKNO',
     ],
     [has('BYSETPOS') && hasNoByPart, 'has BYSETPOS without another BY part', 'BYSETPOS with another BY part'],

@@ -134,7 +134,10 @@ async function ask(
     reference: work.reference,
     signal: AbortSignal.any([stopping, AbortSignal.timeout(FETCH_MS)]),
     expose: async (request): Promise<ExposedSecrets> => {
-      const opened = (await parts.ctx.expose?.(orgId, request)) ?? { ok: false, message: 'no secrets are stored here' }
+      const opened = (await parts.ctx.expose?.(orgId, request)) ?? {
+        ok: false,
+        message: 'this deployment has no secret store',
+      }
       if (opened.ok) exposed = [...exposed, ...Object.values(opened.values)]
       return opened
     },

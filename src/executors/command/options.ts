@@ -108,7 +108,7 @@ const parseResume =
     if (typeof value !== 'boolean')
       return flawed({ field, value, message: 'must be true or false', allowed: 'true, false' })
     return value && preset === null
-      ? flawed({ field, value, message: 'needs a preset', allowed: `preset: ${COMMAND_PRESETS.join(', ')}` })
+      ? flawed({ field, value, message: 'requires a preset', allowed: `preset: ${COMMAND_PRESETS.join(', ')}` })
       : parsed(value)
   }
 
@@ -118,7 +118,7 @@ const parseService =
   (preset: CommandPreset | null) =>
   (field: string, value: unknown): Parsed<string> => {
     if (preset === null)
-      return flawed({ field, value, message: 'needs a preset', allowed: `preset: ${COMMAND_PRESETS.join(', ')}` })
+      return flawed({ field, value, message: 'requires a preset', allowed: `preset: ${COMMAND_PRESETS.join(', ')}` })
     const isUrl = typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)
     return isUrl && value.length <= MAX_PATH_LENGTH
       ? parsed(value)

@@ -162,7 +162,7 @@ export function addOrgs(group: Command, cli: CliContext): void {
     },
     descriptions: {
       update: 'update an org and its limits',
-      delete: 'delete an org without pending runs and schedules',
+      delete: 'delete an org that has no pending runs or schedules',
     },
     columns: ({ now }) => [
       { title: 'ID', value: ({ id }) => id },

@@ -132,7 +132,7 @@ export function refuseUngrantable({ principal }: Grantor, wanted: Pick<Principal
 /** Refuses to revoke a key with permissions that the caller could not grant. */
 function refuseUngrantableKey({ principal }: Grantor, { id, role, scopes }: ApiKeyRow): void {
   if (principal === null || principal.id === id || isGrantable(principal, { role, scopes })) return
-  throw new Refusal('FORBIDDEN', `Key ${id} has the role ${role} and permissions that you do not have`, {
+  throw new Refusal('FORBIDDEN', `Cannot revoke key ${id}: the key's role (${role}) or permissions exceed yours`, {
     details: { role, scopes, your_role: principal.role },
   })
 }

@@ -36,26 +36,26 @@ export const guardRailsInput = named(
     own_schedules_only: z
       .boolean()
       .optional()
-      .describe('It can see and change only what it created itself. Default: true.'),
+      .describe('Whether the key can see and change only what it created. Default: true.'),
     max_schedules: within(RESTRICTION_BOUNDS.maxSchedules)
       .optional()
       .describe('Maximum number of schedules. Default: 10.'),
     min_interval_seconds: within(RESTRICTION_BOUNDS.minIntervalSeconds)
       .optional()
-      .describe(
-        'Minimum seconds between two occurrences of a schedule, and between two manual runs of one. Default: 60.',
-      ),
+      .describe('Minimum interval between occurrences of a schedule, and between its manual runs. Default: 60.'),
     max_runs_per_hour: within(RESTRICTION_BOUNDS.maxRunsPerHour)
       .optional()
-      .describe('Manual runs, tasks, messages, and schedules created or rescheduled, per hour. Default: 60.'),
+      .describe(
+        'Maximum number per hour of manual runs, tasks, messages, and schedules created or rescheduled. Default: 60.',
+      ),
     max_lifetime_seconds: within(RESTRICTION_BOUNDS.maxLifetimeSeconds)
       .nullish()
-      .describe('How long what it creates may exist. Null or omitted: no limit.'),
-    budget: budgetInput.nullish().describe('Budget of everything it creates. Null or omitted: no limit.'),
+      .describe('Maximum lifetime of what the key creates. Null or omitted: no limit.'),
+    budget: budgetInput.nullish().describe('Budget of everything the key creates. Null or omitted: no limit.'),
     approval: z
       .boolean()
       .optional()
-      .describe('Whether what it creates must be approved before it runs. Default: false.'),
+      .describe('Whether what the key creates must be approved before it runs. Default: false.'),
   }),
   'Limits of a restricted key, whatever its role permits.',
 )

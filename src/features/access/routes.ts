@@ -81,7 +81,7 @@ export const orgOperations = {
   }).by(({ ports, caller, params, body }) => updateOrg(ports, caller, { id: params.org_id, change: body })),
   'orgs.delete': operation({
     ...{ ...operators, method: 'DELETE', path: '/api/v1/orgs/:org_id' },
-    summary: 'Delete an org without pending runs or active schedules',
+    summary: 'Delete an org that has no pending runs or active schedules',
     description: 'Its audit log stays.',
     params: oneOrg,
     answers: { 204: null },
@@ -181,8 +181,9 @@ export const keyOperations = {
     ...{ method: 'POST', path: '/api/v1/keys', tag: 'keys', permission: 'keys:write' },
     summary: 'Create a key',
     description:
-      'The key is shown only in this response. A caller cannot grant permissions it does not have. A key created ' +
-      'with a key that expires expires no later; without `expires_at`, at the same time.',
+      'The key is shown only in this response. A caller cannot grant permissions it does not have. A key created with ' +
+      'an expiring key expires no later than that key; without `expires_at`, at the same ' +
+      'time.',
     creates: true,
     body: keyInput,
     answers: { 201: madeKey },
@@ -205,8 +206,8 @@ export const keyOperations = {
     ...{ method: 'DELETE', path: '/api/v1/keys/:id', tag: 'keys', permission: 'keys:write' },
     summary: 'Revoke a key',
     description:
-      'Takes effect at once on this node and within a second on others. It stays in the list as revoked. A key can ' +
-      'revoke itself, and keys with no more than its own role and permissions.',
+      'Takes effect at once on this node and within a second on others. The key stays in the list as revoked. A key can' +
+      ' revoke itself, and keys with no more than its own role and permissions.',
     params: oneKey,
     answers: { 200: key },
     refusals: ['NOT_FOUND'],

@@ -30,8 +30,8 @@ export const keyInput = named(
       .check(rule(parsePermissions))
       .overwrite((given) => [...new Set(given)])
       .nullish()
-      .describe('Permissions, as a subset of those of its role. Null or omitted: all of them.'),
-    expires_at: instantInput.nullish().describe('When it expires. Default: never.'),
+      .describe("Permissions, a subset of the role's permissions. Null or omitted: all of them."),
+    expires_at: instantInput.nullish().describe('When the key expires. Default: never.'),
     guard_rails: guardRailsInput
       .nullish()
       .describe('Restrictions beyond the role. Null or omitted: none. They cannot be changed.'),
@@ -79,13 +79,13 @@ const orgFields = {
   name: name.describe('Name of the org.'),
   default_timezone: zoneName
     .optional()
-    .describe("Time zone of its schedules, budgets and days. Default: the deployment's."),
+    .describe("Time zone of the org's schedules, budgets and days. Default: the deployment's."),
   max_concurrent: limit.describe('Maximum number of concurrent runs. Null or omitted: no limit.'),
   max_schedules: limit.describe('Maximum number of schedules. Null or omitted: no limit.'),
   runs_per_day: limit.describe('Maximum number of runs per day. Null or omitted: no limit.'),
   max_timeout_seconds: integerBetween(1, MAX_TIMEOUT_SECONDS)
     .nullish()
-    .describe('Maximum `timeout_seconds` of schedules and agents, and of any attempt.'),
+    .describe('Maximum `timeout_seconds` of schedules, agents and attempts.'),
 }
 
 export const orgInput = named(
@@ -243,7 +243,7 @@ export const me = named(
     csrf_token: z
       .string()
       .nullable()
-      .describe('Send it in a header with every change. Null for a key, which needs none.'),
+      .describe('Send it in a header with every change. Null for a key, which requires none.'),
   }),
   'The caller and its permissions.',
 )

@@ -150,7 +150,7 @@ function addAgentOutcomes(group: Command, cli: CliContext): void {
   const outcomes = filtersOf(agentOutcomesFilter, { ids: null, limit: '--last <n>' })
   addList<AgentOutcomes['items'][number]>(
     cli,
-    commandOf(group, 'outcomes <ids...>', 'show the outcomes of the last runs of agents, newest first'),
+    commandOf(group, 'outcomes <ids...>', 'show recent run outcomes of agents, newest first'),
     {
       filter: outcomes,
       none: 'No such agents.',
@@ -208,7 +208,10 @@ function addAgentStats(group: Command, cli: CliContext): void {
 /** `agents test`: shows the answer of an agent, or the reason why it did not answer. */
 function addTest(group: Command, cli: CliContext): void {
   const fields = optionsOf(agentTestInput, { wait_seconds: '--wait <duration>' })
-  const command = withFields(commandOf(group, 'test <id>', 'send an agent a test message and show its answer'), fields)
+  const command = withFields(
+    commandOf(group, 'test <id>', 'send a test message to an agent and show the answer'),
+    fields,
+  )
   addAction<AgentTest>(cli, command, {
     call: (call, [id = ''], options) => call.client.agents.test(id, valuesOf(fields, options, call.now)),
     isSuccess: ({ ok }) => ok,

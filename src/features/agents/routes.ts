@@ -70,7 +70,8 @@ export const agentOperations = {
     ...{ method: 'GET', path: '/api/v1/agent-outcomes', tag: 'agents', permission: 'runs:read' },
     summary: 'Get the recent outcomes of many agents',
     description:
-      'Of up to 200 agents, separated by commas: the last 20 runs of each by default, newest first. Unknown agents are ' +
+      'Takes up to 200 ids, separated by commas, and returns the last 20 runs of each by default, newest first. Unknown' +
+      ' agents are ' +
       'left out.',
     query: agentOutcomesFilter,
     answers: { 200: agentOutcomes },

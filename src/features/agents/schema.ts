@@ -33,7 +33,7 @@ function parseAgentId(field: string, value: unknown): Parsed<string> {
 /** The fields of an agent except its id. */
 export const agentFields = {
   name: text(1, 200).describe('Name of the agent.'),
-  description: text(0, 10_000).optional().describe('What it is for.'),
+  description: text(0, 10_000).optional().describe('Free-text description.'),
   executor: executorInput,
   retry_policy: retryPolicyInput.nullish().describe('Retries of failed attempts. Default: the policy of the executor.'),
   timeout_seconds: integerBetween(-MAX_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)
@@ -44,15 +44,15 @@ export const agentFields = {
     .describe('Maximum number of concurrent runs. Default: no limit.'),
   context_window: integerBetween(1, 2_000_000_000)
     .nullish()
-    .describe('Tokens that fit into one request to its model. Beyond them the oldest messages are left out.'),
-  default_session: sessionKeyText.nullish().describe('Session of messages that name none.'),
+    .describe('Context window of the model, in tokens. Beyond it, the oldest messages are left out.'),
+  default_session: sessionKeyText.nullish().describe('Default session, for messages that name none.'),
   provider: providerNameText
     .nullish()
-    .describe('The provider it calls. All agents with this provider share its quotas.'),
+    .describe('Provider that the agent calls. All agents with this provider share its quotas.'),
   self_service: guardRailsInput
     .nullish()
     .describe(
-      'Limits for what its attempts may create on their own. Null or omitted: attempts get no key and create nothing.',
+      "Limits for what the agent's attempts may create on their own. Null or omitted: attempts get no key and create nothing.",
     ),
 }
 
@@ -112,10 +112,10 @@ export const agentPage = pageOf('AgentPage', agent)
 export const agentTestInput = named(
   'AgentTestInput',
   z.strictObject({
-    text: text(1, 100_000).optional().describe('The message. Default: Reply with OK.'),
+    text: text(1, 100_000).optional().describe('Message to send. Default: Reply with OK.'),
     wait_seconds: integerBetween(1, 300).optional().describe('How long to wait for the result. Default: 30.'),
   }),
-  'A message to test an agent with.',
+  'A test message for an agent.',
 )
 export type AgentTestInput = Shape<typeof agentTestInput>
 
@@ -123,11 +123,11 @@ export const agentTest = named(
   'AgentTest',
   z.strictObject({
     run_id: z.string().describe('The run of the test.'),
-    status: z.enum(RUN_STATES).describe('Its state when the time was up; then it is cancelled.'),
+    status: z.enum(RUN_STATES).describe('State of the run when the time was up; the run is then cancelled.'),
     ok: z.boolean().describe('Whether the agent answered.'),
     output: anyJson.describe('Its answer.'),
     error_code: errorCode.nullable(),
-    problem: z.string().nullable().describe('Why it did not answer. Null: it did.'),
+    problem: z.string().nullable().describe('Why the agent did not answer. Null: it answered.'),
     duration_ms: z.int().nullable(),
     usage: usage.nullable(),
   }),
@@ -136,7 +136,7 @@ export const agentTest = named(
 export type AgentTest = Shape<typeof agentTest>
 
 export const agentStatsFilter = z.strictObject({
-  days: integerBetween(1, 90).optional().describe('How many days, today included. Default: 14.'),
+  days: integerBetween(1, 90).optional().describe('Number of days, including today. Default: 14.'),
 })
 export type AgentStatsFilter = Shape<typeof agentStatsFilter>
 
@@ -167,7 +167,7 @@ export type AgentStats = Shape<typeof agentStats>
 /** Ids separated by commas, at most as many as a page of agents has. */
 export const agentOutcomesFilter = z.strictObject({
   ids: z.string().min(1).max(50_000),
-  limit: z.int().min(1).max(50).optional().describe('Runs of each agent. Default: 20.'),
+  limit: z.int().min(1).max(50).optional().describe('Number of runs per agent. Default: 20.'),
 })
 export type AgentOutcomesFilter = Shape<typeof agentOutcomesFilter>
 

@@ -11,7 +11,7 @@ export const alert = named(
     kind: z.enum(ALERT_KINDS),
     subject_kind: z.enum(ALERT_SUBJECTS),
     subject_id: z.string(),
-    subject_name: z.string().describe('The name of the subject; its id if it has none or was deleted.'),
+    subject_name: z.string().describe('Name of the subject, or its id if the subject has no name or was deleted.'),
     status: z.enum(['open', 'cleared']),
     why,
     sentence: z.string(),
@@ -21,12 +21,12 @@ export const alert = named(
     streak: z
       .int()
       .nullable()
-      .describe('The failures in a row until now. Null: it counts none, or the alert is cleared.'),
+      .describe('Current number of consecutive failures. Null: not counted, or the alert is cleared.'),
     last_error: z.string().nullable().describe('The error of the latest failure. Null: none is known.'),
-    agent_id: z.string().nullable().describe('The agent whose runs it is about. Null: it is not about runs.'),
-    acknowledged_at: isoTime.nullable().describe('When it was acknowledged: it no longer counts as new.'),
-    acknowledged_by: z.string().nullable().describe('The principal that acknowledged it.'),
-    snoozed_until: isoTime.nullable().describe('Until then it does not need attention.'),
+    agent_id: z.string().nullable().describe('Agent whose runs the alert is about. Null: the alert is not about runs.'),
+    acknowledged_at: isoTime.nullable().describe('When the alert was acknowledged.'),
+    acknowledged_by: z.string().nullable().describe('The principal that acknowledged the alert.'),
+    snoozed_until: isoTime.nullable().describe('Until this time, the alert does not need attention.'),
   }),
   'Something that needs attention. It clears itself when the cause is gone.',
 )
@@ -35,7 +35,7 @@ export type AlertView = Shape<typeof alert>
 /** Acknowledges an alert, or takes that back. */
 export const acknowledgeInput = named(
   'AlertAcknowledgement',
-  z.strictObject({ acknowledged: z.boolean().optional().describe('False: take it back. Default: true.') }),
+  z.strictObject({ acknowledged: z.boolean().optional().describe('False: undo the acknowledgement. Default: true.') }),
   'Whether the alert is acknowledged.',
 )
 export type AcknowledgeInput = Shape<typeof acknowledgeInput>

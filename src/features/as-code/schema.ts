@@ -97,8 +97,8 @@ const budgetItem = itemOf(
   'BudgetItem',
   {
     ...budgetFields,
-    agent: id.optional().describe('Name or id of the agent whose runs it limits.'),
-    schedule: id.optional().describe('Name or id of the schedule whose runs it limits.'),
+    agent: id.optional().describe('Name or id of the agent whose runs the budget limits.'),
+    schedule: id.optional().describe('Name or id of the schedule whose runs the budget limits.'),
   },
   'Without an id it is matched by its subject, unit and period. `agent` and `schedule` are names or ids.',
 ) as unknown as z.ZodType<BudgetItem>

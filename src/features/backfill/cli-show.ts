@@ -114,7 +114,10 @@ const BACKFILL_FIELDS = optionsOf(backfillInput, {
 /** `escapement schedules backfill`: runs past occurrences. */
 export function addBackfill(group: Command, cli: CliContext): void {
   const command = withFields(commandOf(group, 'backfill <id>', 'run past occurrences of a schedule'), BACKFILL_FIELDS)
-  const withWaitOption = command.option('--wait', 'wait until it ends; exit with code 1 unless every run succeeds')
+  const withWaitOption = command.option(
+    '--wait',
+    'wait until the backfill ends; exit with code 1 unless every run succeeds',
+  )
   remote<{ readonly wait?: boolean }>(cli, withWaitOption, {
     names: namesOf(BACKFILL_FIELDS),
     work: async (call, [id = ''], options) => {

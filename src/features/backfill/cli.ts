@@ -9,7 +9,7 @@ import { EXIT } from '../../cli/terminal.ts'
 import { backfillColumns, followBackfill, showBackfill } from './cli-show.ts'
 
 const CANCEL_FIELDS = optionsOf(backfillCancel, {
-  running: { flags: '--stop-running', stands: 'cancel', about: 'also cancel its active runs' },
+  running: { flags: '--stop-running', stands: 'cancel', about: 'also cancel active runs' },
 })
 
 /** `escapement backfills …`: runs of past occurrences. */
@@ -21,7 +21,7 @@ export function addBackfills(group: Command, cli: CliContext): void {
     read: (call, query) => call.client.backfills.list(query),
   })
   const get = commandOf(group, 'get <id>', 'show a backfill and its progress')
-  remote<{ readonly wait?: boolean }>(cli, get.option('--wait', 'wait until it ends'), {
+  remote<{ readonly wait?: boolean }>(cli, get.option('--wait', 'wait until the backfill ends'), {
     work: async (call, [id = ''], { wait }) => {
       if (wait === true) return followBackfill(call, id)
       await showBackfill(call, await call.client.backfills.get(id))

@@ -24,13 +24,13 @@ export const backfillInput = named(
     policy: z
       .enum(BACKFILL_POLICIES)
       .optional()
-      .describe('How it shares the schedule with its own runs. Default: `wait`.'),
+      .describe("Whether to wait for the schedule's own runs or to run beside them. Default: `wait`."),
     max_active: boundedWhole(BACKFILL_BOUNDS.maxActive).optional().describe('Maximum concurrent runs. Default: 1.'),
     spacing_ms: boundedWhole(BACKFILL_BOUNDS.spacingMs).optional().describe('Minimum time between two runs.'),
-    lane: text(1, 64).nullish().describe('Lane of its runs. Default: the lane of the schedule.'),
+    lane: text(1, 64).nullish().describe("Lane of the backfill's runs. Default: the lane of the schedule."),
     stop_on_failures: boundedWhole(BACKFILL_BOUNDS.stopOnFailures)
       .nullish()
-      .describe('Consecutive failures that stop it. Default: 5. Null: never.'),
+      .describe('Consecutive failures that stop the backfill. Default: 5. Null: never.'),
     deliver: z
       .boolean()
       .optional()
@@ -65,7 +65,7 @@ export const backfill = named(
     org_id: z.string(),
     schedule_id: z.string(),
     state: z.enum([...BACKFILL_STATES, 'planned']),
-    why: why.nullable().describe('Why it ended, or what it is waiting for. Null while it is running.'),
+    why: why.nullable().describe('Why the backfill ended, or what it is waiting for. Null while it is running.'),
     sentence: z.string().nullable(),
     from: isoTime,
     to: isoTime,
@@ -80,7 +80,7 @@ export const backfill = named(
     total: z.int().describe('Number of occurrences; `first` and `last` are the earliest and the latest.'),
     first: isoTime.nullable(),
     last: isoTime.nullable(),
-    left_out: outcomeCounts.describe('Occurrences of the range that it leaves out, by their outcome.'),
+    left_out: outcomeCounts.describe('Occurrences in the range that are left out, by outcome.'),
     ended: z
       .int()
       .describe('Occurrences whose run has ended; `in_flight` is those running, `remaining` those still to come.'),
@@ -97,7 +97,7 @@ export const backfill = named(
         tokens: z.number().nullable(),
         cost: z.number().nullable(),
       })
-      .describe('Estimates from when it was created. Null: unknown.'),
+      .describe('Estimates from when the backfill was created. Null: unknown.'),
     notes: z.array(z.string()).describe('Notes about the backfill.'),
     created_by: z.string(),
     created_at: isoTime,

@@ -28,8 +28,8 @@ export const budgetOperations = {
     ...{ method: 'GET', path: '/api/v1/budgets/forecast', tag: 'budgets', permission: 'budgets:read' },
     summary: 'Forecast usage, and when budgets run out',
     description:
-      'From what is scheduled (schedules, heartbeats, and chat and tasks at their recent rate) and from the usage ' +
-      'of recent runs: expected, and high (p95). Default: 30 days.',
+      'Based on what is scheduled (schedules, heartbeats, and chat and tasks at their recent rate) and on the ' +
+      'usage of recent runs. Returns the expected usage and a high estimate (p95). Default: 30 days.',
     query: forecastFilter,
     answers: { 200: forecast },
     refusals: ['RULE_TOO_DENSE', 'COMPUTE_BUSY'],

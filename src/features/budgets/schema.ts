@@ -11,7 +11,7 @@ export const ABOUT_AMOUNT = 'Tokens, or money with up to six decimal places.'
 
 const changeable = {
   amount: z.number().positive().max(MAX_AMOUNT).describe(ABOUT_AMOUNT),
-  on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('What happens when it is used up. Default: `skip`.'),
+  on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('What happens when the budget is used up. Default: `skip`.'),
   default_reserve: z
     .number()
     .min(0)
@@ -25,14 +25,14 @@ const unit = z.enum(BUDGET_UNITS).describe('What is counted.')
 /** The period of a budget. */
 const time = {
   period: z.enum(BUDGET_PERIODS).optional().describe('Period of the budget. Default: `day`.'),
-  timezone: zoneName.optional().describe("Time zone of its days and months. Default: the org's time zone."),
+  timezone: zoneName.optional().describe("Time zone of the budget's days and months. Default: the org's time zone."),
 }
 
 /** The fields of a budget. */
 export const budgetFields = {
   unit,
-  agent_id: text(1, 512).optional().describe('Agent whose runs it limits.'),
-  schedule_id: text(1, 512).optional().describe('Schedule whose runs it limits.'),
+  agent_id: text(1, 512).optional().describe('Agent whose runs the budget limits.'),
+  schedule_id: text(1, 512).optional().describe('Schedule whose runs the budget limits.'),
   ...changeable,
   ...time,
 }
@@ -72,7 +72,7 @@ export const subjectFields = {
   scope: z.enum(BUDGET_SCOPES),
   agent_id: z.string().nullable(),
   schedule_id: z.string().nullable(),
-  owner: z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) it belongs to.'),
+  owner: z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) that the budget belongs to.'),
 }
 
 /** The limit of a budget in responses. */

@@ -26,7 +26,7 @@ export function addChannels(group: Command, cli: CliContext): void {
     },
     extra: {
       options: (command, kind) =>
-        kind === 'new' ? command : command.option('--secrets', 'also update its secrets, which are prompted for'),
+        kind === 'new' ? command : command.option('--secrets', 'also prompt for new secrets'),
       body: async (call, body, { changed, options }) => {
         if (changed === null) return promptForSecrets(call, body)
         if (options.secrets !== true) return body
@@ -37,7 +37,7 @@ export function addChannels(group: Command, cli: CliContext): void {
     },
     none: 'No channels. Create one: escapement channels create --name … --kind telegram --agent …',
     descriptions: {
-      create: 'create a channel; its secrets are prompted for, or read from a pipe, one per line',
+      create: 'create a channel; reads secrets from a prompt or, one per line, from a pipe',
       delete: 'delete a channel; its sessions are kept',
     },
     columns: ({ now, style }) => [

@@ -56,7 +56,8 @@ export const channelOperations = {
   'channels.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:write' },
     summary: 'Update a channel',
-    description: 'An omitted secret keeps its value. A new token makes it another bot, and its read position is reset.',
+    description:
+      'An omitted secret keeps its value. A new token resets the read position, because it belongs to another bot.',
     params: one,
     body: channelPatch,
     answers: { 200: channel },

@@ -48,8 +48,8 @@ const changeable = {
     .nullable()
     .optional()
     .describe('Accept messages from everyone. Default: only from `allowed_users` and `allowed_chats`.'),
-  allowed_users: ids.nullable().optional().describe('Ids of users who may write to it directly.'),
-  allowed_chats: ids.nullable().optional().describe('Ids of groups and channels that it answers in.'),
+  allowed_users: ids.nullable().optional().describe('Ids of users who may send direct messages.'),
+  allowed_chats: ids.nullable().optional().describe('Ids of groups and channels to answer in.'),
   default_recipient: short
     .check(rule(parseRecipient))
     .nullable()
@@ -65,7 +65,7 @@ const changeable = {
     .describe(
       'Webhook only: message to the agent, as a template. Default: the field `text` of the body, or the whole body.',
     ),
-  lane: short.check(rule(parseHookLane)).nullable().optional().describe('Webhook only: lane of its runs.'),
+  lane: short.check(rule(parseHookLane)).nullable().optional().describe('Webhook only: lane of the runs it creates.'),
 }
 
 export const channelInput = named(
@@ -126,7 +126,7 @@ export const channel = named(
     lane: z.string().nullable(),
     hook_path: z.string().describe('Path for webhook requests.'),
     username: z.string().nullable().describe('Username of the bot, once Telegram has reported it.'),
-    attended_by: z.string().nullable().describe('The node that polls it.'),
+    attended_by: z.string().nullable().describe('Node that polls the channel.'),
     last_heard_at: isoTime.nullable(),
     last_failed_at: isoTime.nullable(),
     failure: z.string().nullable().describe('The last error.'),
@@ -155,7 +155,7 @@ export type ChannelTestView = Shape<typeof channelTest>
 export const hookReceipt = named(
   'HookReceipt',
   z.strictObject({
-    run_id: z.string().nullable().describe('The run that handles it. Null: there was nothing to handle.'),
+    run_id: z.string().nullable().describe('Run that handles the request. Null: there was nothing to handle.'),
     outcome: z
       .enum(['accepted', 'stopped', 'ignored', 'turned_away'])
       .describe('Whether a run was created, runs were stopped, or the message was ignored.'),

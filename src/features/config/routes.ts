@@ -14,14 +14,14 @@ export const configOperations = {
   'config.get': operation({
     ...{ ...deployment, method: 'GET' },
     summary: 'Get all settings and their sources',
-    description: 'As they apply on the node that handles the request. Secrets are masked.',
+    description: 'The values are those of the node that handles the request. Secrets are masked.',
     answers: { 200: config },
   }).by(({ ctx }) => ctx.config.view()),
   'config.update': operation({
     ...{ ...deployment, method: 'PATCH' },
     summary: 'Change settings on every node without a restart',
     description:
-      'All changes or none. Null removes the override, so that file, environment or default apply again; 0 leaves ' +
+      'All changes or none. Null removes the override, so that the file, environment or default applies again; 0 leaves ' +
       'a lane, a limit or a time to live unchanged. Settings that need a restart are refused.',
     body: configPatch,
     answers: { 200: config },

@@ -39,7 +39,7 @@ export async function loadStoredSettings(
 
 /**
  * Changes settings of all nodes at runtime, completely or not at all. 0 leaves a setting unchanged where it would stop
- * everything; null removes a stored value, so that file, environment or default apply again. Returns the configuration
+ * everything; null removes a stored value, so that the file, environment or default applies again. Returns the configuration
  * of this node; other nodes follow within a second.
  */
 export async function updateConfig(

@@ -91,8 +91,12 @@ export function addAlerts(group: Command, cli: CliContext): void {
       ['snoozed until', cliTimeText(alert.snoozed_until, now)],
     ],
   })
-  const acknowledge = commandOf(group, 'ack <id>', 'acknowledge an alert: it stays open, but needs no attention')
-  addAction<AlertView, { readonly undo?: true }>(cli, acknowledge.option('--undo', 'take the acknowledgment back'), {
+  const acknowledge = commandOf(
+    group,
+    'ack <id>',
+    'acknowledge an alert; the alert stays open but no longer needs attention',
+  )
+  addAction<AlertView, { readonly undo?: true }>(cli, acknowledge.option('--undo', 'undo the acknowledgment'), {
     call: (call, [id = ''], { undo }) => call.client.alerts.acknowledge(id, { acknowledged: undo !== true }),
     resultText: ({ acknowledged_at: at }, id) =>
       at === null ? `${id} is not acknowledged any more.` : `Acknowledged ${id}.`,

@@ -59,8 +59,8 @@ export const alertOperations = {
     ...{ method: 'GET', path: '/api/v1/alerts', tag: 'alerts', permission: 'runs:read' },
     summary: 'List alerts, newest first',
     description:
-      'An alert is raised once and clears when the problem is gone. `streak` and `last_error` are those of its subject ' +
-      'now. With `attention`, only open alerts that are neither acknowledged nor snoozed.',
+      'An alert is raised once and clears when the problem is gone. `streak` and `last_error` are the current values of' +
+      " the alert's subject. With `attention`, only open alerts that are neither acknowledged nor snoozed.",
     query: alertFilter,
     answers: { 200: alertPage },
   }).by(({ ports, caller, query }) => findAlerts(ports, caller, query)),
@@ -75,8 +75,8 @@ export const alertOperations = {
     ...{ method: 'POST', path: '/api/v1/alerts/:id/acknowledge', tag: 'alerts', permission: changingAlerts },
     summary: 'Acknowledge an alert',
     description:
-      'Tells others that someone takes care of it: it stays open, but does not need attention. It still clears itself, ' +
-      'and the next alert about the same subject is not acknowledged.',
+      'Tells others that someone is working on the problem. The alert stays open but no longer needs attention. ' +
+      'It still clears itself, and the next alert about the same subject is not acknowledged.',
     params: one,
     bodyOptional: true,
     body: acknowledgeInput,
@@ -88,7 +88,7 @@ export const alertOperations = {
     ...{ method: 'POST', path: '/api/v1/alerts/:id/snooze', tag: 'alerts', permission: changingAlerts },
     summary: 'Snooze an alert until a time',
     description:
-      'Until then it does not need attention. It still clears itself, and its messages to targets do not change.',
+      'Until then, the alert does not need attention. It still clears itself, and its messages to targets do not change.',
     params: one,
     body: snoozeInput,
     answers: { 200: alert },
@@ -99,8 +99,8 @@ export const alertOperations = {
     ...{ method: 'POST', path: '/api/v1/alerts/:id/retry', tag: 'alerts', permission: 'schedules:run' },
     summary: 'Retry the failed runs behind an alert',
     description:
-      'Of an open `failures_in_a_row`: retries every failed run since the last success that was not retried yet, oldest ' +
-      'first, at most 100 per request. It stops at the first run that is refused.',
+      'For an open `failures_in_a_row` alert: retries every failed run since the last success that has not been ' +
+      'retried yet, oldest first, at most 100 per request. Stops at the first run that is refused.',
     newWork: true,
     params: one,
     answers: { 202: alertRetry },

@@ -27,11 +27,14 @@ export const delivery = named(
     id: z.string(),
     org_id: z.string(),
     run_id: z.string().nullable().describe('Null for alerts and digests.'),
-    alert_id: z.string().nullable().describe('The alert it reports.'),
-    digest_id: z.string().nullable().describe('The digest it is part of. It is delivered when the digest is.'),
-    digest: z.boolean().describe('Whether it is a digest of messages held during quiet hours.'),
+    alert_id: z.string().nullable().describe('Alert that the delivery reports.'),
+    digest_id: z
+      .string()
+      .nullable()
+      .describe('Digest that the message is part of. The message is delivered when the digest is.'),
+    digest: z.boolean().describe('Whether the delivery is a digest of messages held during quiet hours.'),
     kind: z.enum(['target', 'callback', 'session', 'channel']),
-    to: z.string().nullable().describe('Session or channel recipient, when it does not go to a target.'),
+    to: z.string().nullable().describe('Session or channel recipient, if the delivery does not go to a target.'),
     target_id: z.string().nullable(),
     url: z.string().nullable().describe('URL of a callback.'),
     status: z.enum(DELIVERY_STATES),

@@ -20,7 +20,7 @@ const deliveries = table('delivery', {
   orgId: column.text<OrgId>(),
   id: column.text(),
   runId: column.text<RunId | null>(),
-  /** The alert it reports. */
+  /** Alert that the delivery reports. */
   alertId: column.text<string | null>(),
   /** The digest it is part of. */
   digestId: column.text<string | null>(),

@@ -28,7 +28,7 @@ export const explainOperations = {
       'Ask about one object by its `id`: a run, task, `job_run_id`, schedule, message, attempt, delivery, alert, ' +
       'heartbeat, target, agent or session. Or ask about a time, `at`: what was planned, ran, was skipped, was ' +
       'refused or waited within `within_seconds` (default 300) of it, most relevant first. A time without a zone ' +
-      'is read in the time zone of the given schedule, else of the org. Facts that need other permissions ' +
+      'is read in the time zone of the given schedule, else of the org. Facts that require other permissions ' +
       '(`audit:read`: who disabled a schedule) are left out for callers without them: with schedules:read but not ' +
       'runs:read, answers cover schedules, their runs and their deliveries. A restricted key gets answers about ' +
       'its own schedules and runs.',

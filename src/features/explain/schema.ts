@@ -132,11 +132,14 @@ const finding = named(
   'ExplainFinding',
   z.strictObject({
     kind: z.enum(FINDING_KINDS),
-    about: z.string().nullable().describe('Name of the schedule or id of the run it is about. Null: nothing specific.'),
+    about: z
+      .string()
+      .nullable()
+      .describe('Name of the schedule or id of the run that the finding is about. Null: nothing specific.'),
     status: z
       .enum([...RUN_STATES, ...DELIVERY_STATES])
       .nullable()
-      .describe('State of the run or delivery it is about.'),
+      .describe('State of the run or delivery that the finding is about.'),
     at: isoTime.nullable().describe('Null: it has no time.'),
     ...whyFields,
     ...{ sentence: z.string(), policy, links: z.array(link) },

@@ -84,21 +84,23 @@ const budget = named(
     ...limitFields,
     paused: z.boolean(),
     periods: z.array(period),
-    used_up_at: isoTime.nullable().describe('When it is first exhausted. Null: not within the forecast.'),
+    used_up_at: isoTime.nullable().describe('When the budget is first exhausted. Null: not within the forecast.'),
     used_up_at_high: isoTime.nullable().describe('The same at the high estimate.'),
     held_back_runs: z
       .number()
-      .describe('Runs it holds back within the forecast. Runs that wait and start in a later period are not counted.'),
+      .describe(
+        'Runs that the budget holds back within the forecast. Runs that wait and start in a later period are not counted.',
+      ),
     incomplete: z
       .boolean()
-      .describe('Whether the usage of something under it is unknown, so that it may be exhausted earlier.'),
+      .describe('Whether the usage of some runs is unknown, so that the budget may be exhausted earlier.'),
     sentence: z.string().describe('The forecast in a sentence.'),
   }),
   'The forecast of a budget.',
 )
 export type BudgetForecast = Shape<typeof budget>
 
-const days = integerBetween(1, 92).describe('Days of the forecast. Default: 30.')
+const days = integerBetween(1, 92).describe('Number of days to forecast. Default: 30.')
 
 export const forecastFilter = z.strictObject({
   days: days.optional(),

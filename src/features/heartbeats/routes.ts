@@ -11,7 +11,7 @@ export const heartbeatOperations = {
   'heartbeat.get': operation({
     ...{ method: 'GET', path: '/api/v1/agents/:id/heartbeat', tag: 'agents', permission: 'agents:read' },
     summary: 'Get the heartbeat of an agent',
-    description: 'If it was never set: the defaults, disabled, version 0.',
+    description: 'If it was never set, returns the defaults, disabled, with version 0.',
     etag: true,
     params: agentParams,
     answers: { 200: heartbeat },
@@ -21,7 +21,7 @@ export const heartbeatOperations = {
     ...{ method: 'PUT', path: '/api/v1/agents/:id/heartbeat', tag: 'agents', permission: 'agents:write' },
     summary: 'Set the heartbeat of an agent',
     description:
-      'Replaces all of it: omitted fields take their defaults. Only a change of the interval, of `adaptive` or of ' +
+      'Replaces the whole heartbeat: omitted fields take their defaults. Only a change of the interval, of `adaptive` or of ' +
       '`enabled` moves the next heartbeat.',
     etag: true,
     params: agentParams,
@@ -38,7 +38,8 @@ export const heartbeatOperations = {
     ...{ method: 'POST', path: '/api/v1/agents/:id/heartbeat/test', tag: 'agents', permission: 'agents:write' },
     summary: 'Run the heartbeat of an agent once, now',
     description:
-      'Works while it is disabled and outside its active hours; its timing does not change. If there is nothing to ' +
+      'Also works while the heartbeat is disabled or outside its active hours; its timing does not change. If there is ' +
+      'nothing to ' +
       'check or no recipient, or the agent is busy, the response gives the reason, and no model is called.',
     ...{ creates: true, newWork: true, admits: true },
     params: agentParams,

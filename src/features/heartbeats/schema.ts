@@ -45,7 +45,7 @@ export const heartbeatInput = named(
   z.strictObject({
     enabled: z.boolean().nullish().describe('Whether the heartbeat is enabled.'),
     interval_seconds: interval.nullish().describe('Interval between heartbeats.'),
-    active_hours: activeHours.nullish().describe('Hours of the day in which it runs.'),
+    active_hours: activeHours.nullish().describe('Hours of the day in which heartbeats run.'),
     prompt: text(1, MAX_CHECKLIST_TEXT).check(rule(parseFilledText)).nullish().describe('Prompt before the checklist.'),
     checklist: checklist.nullish().describe('Checklist of the agent.'),
     target: text(1, 600)
@@ -54,8 +54,8 @@ export const heartbeatInput = named(
       .describe('Where messages are sent: `last`, `none`, a channel, `channel:recipient`, or a target id.'),
     ack_max_chars: integerBetween(0, 1_000_000)
       .nullish()
-      .describe('Characters beside `HEARTBEAT_OK` that are still an acknowledgement.'),
-    session: sessionKeyText.check(rule(parseFilledText)).nullish().describe('Session of its messages.'),
+      .describe('Maximum characters besides `HEARTBEAT_OK` in a reply that still counts as an acknowledgement.'),
+    session: sessionKeyText.check(rule(parseFilledText)).nullish().describe("Session of the heartbeat's messages."),
     adaptive: z
       .union([
         z.boolean(),
@@ -93,7 +93,7 @@ export const heartbeat = named(
       .describe('How often the probe ran and what it saved. Only for a single heartbeat whose probe has run.'),
     route: z.string().nullable().describe('Where a message would be sent now. Null: no route.'),
     no_route: z.string().nullable().describe('Why there is no route, and how to fix it. Null: there is a route.'),
-    next_at: isoTime.nullable().describe('Next check. Null while it is disabled.'),
+    next_at: isoTime.nullable().describe('Next check. Null while the heartbeat is disabled.'),
     ok_streak: z.int().describe('Consecutive acknowledgements.'),
     current_interval_seconds: z.int().describe('The interval after adapting to the streak.'),
     version: z.int().describe('0: never set.'),

@@ -12,9 +12,9 @@ export const importOperations = {
     restrictedAccess: 'free',
     summary: 'Parse a schedule from natural language',
     description:
-      'English or Chinese, by a fixed grammar. The response has the fields of a schedule, their meaning as a ' +
-      'sentence and as dates, and a note for every assumption. Text that is not understood is refused with its ' +
-      'position.',
+      'Accepts English or Chinese, by a fixed grammar. The response has the fields of a schedule, their meaning as a ' +
+      'sentence and as dates, and a note for every assumption. Text that cannot be parsed is refused with the position ' +
+      'of the error.',
     body: wordsInput,
     answers: { 200: words },
     examples: { body: { text: 'every weekday at 9 in Berlin' } },
@@ -37,7 +37,9 @@ export const importOperations = {
   'import.openclaw': operation({
     ...{ method: 'POST', path: '/api/v1/import/openclaw', tag: 'import', permission: 'schedules:write' },
     summary: 'Import OpenClaw cron jobs as schedules',
-    description: 'The text is its cron/jobs.json. With `plan` nothing changes; importing it again changes nothing.',
+    description:
+      "The text is the content of OpenClaw's cron/jobs.json. With `plan` nothing changes. Importing the same file again" +
+      ' changes nothing.',
     newWork: true,
     body: importInput,
     answers: { 200: importReport },

@@ -15,8 +15,8 @@ const fields = {
     .max(100)
     .nullish()
     .describe("Default time zone for entries that set none. Default: the org's time zone."),
-  agent_id: text(1, 200).nullish().describe('The agent that gets the lines as prompts.'),
-  target_id: z.string().min(1).max(200).nullish().describe('The target for results.'),
+  agent_id: text(1, 200).nullish().describe('Agent that receives each line as a prompt.'),
+  target_id: z.string().min(1).max(200).nullish().describe('Target for results.'),
   disabled: z.boolean().optional().describe('Create disabled schedules.'),
 }
 

@@ -46,7 +46,7 @@ export const laneOperations = {
     ...{ method: 'PUT', path: '/api/v1/lanes/:name', tag: 'lanes', permission: 'admin:*', operatorOnly: true },
     summary: 'Set the size of a lane on every node',
     description:
-      'A lane that does not exist is created. A smaller size does not stop running work; it only admits less.',
+      'A lane that does not exist is created. A smaller size does not stop running work; it only admits less new work.',
     params: z.strictObject({ name: z.string().min(1).max(100) }),
     body: laneSize,
     answers: { 200: lane },

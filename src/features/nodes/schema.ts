@@ -28,7 +28,7 @@ export const health = named(
     ready: z.boolean(),
     database: z.enum(['up', 'away']),
     away_since: isoTime.nullable().describe('Since when the database is unreachable. Null while it is up.'),
-    engine: z.enum(['up', 'stalled']).describe('Whether it keeps scanning for due work.'),
+    engine: z.enum(['up', 'stalled']).describe('Whether the engine keeps scanning for due work.'),
     draining: z.boolean(),
     node_id: z.string(),
   }),

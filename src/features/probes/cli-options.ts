@@ -101,7 +101,7 @@ function savedText({ asked, saved, errors, saved_tokens: tokens, saved_cost: cos
 
 /** `escapement schedules probe`: runs a probe once and prints its decision. */
 export function addProbe(group: Command, cli: CliContext): void {
-  const about = 'run the probe of a schedule or of options once; exit with code 1 if the agent would not run'
+  const about = 'run a probe once, from a schedule or from options; exit with code 1 if the agent would not run'
   remote<ProbeOptions>(cli, withProbe(commandOf(group, 'probe [id]', about)), {
     names: { '/probe': '--probe', '/schedule_id': 'ID' },
     work: async (call, [id], options): Promise<ExitCode> => {

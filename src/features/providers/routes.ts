@@ -20,13 +20,13 @@ export const providerOperations = {
   }).by(({ ctx, ports, caller, body }) => createProvider({ ...ports, work: ctx.work }, caller, body)),
   'providers.list': operation({
     ...{ method: 'GET', path: '/api/v1/providers', tag: 'providers', permission: 'budgets:read' },
-    summary: 'List providers by name, with the rest of their quotas',
+    summary: 'List providers by name, with their remaining quotas',
     query: pageFilter,
     answers: { 200: providerPage },
   }).by(({ ctx, ports, caller, query }) => findProviderPage({ ...ports, work: ctx.work }, caller, query)),
   'providers.get': operation({
     ...{ method: 'GET', path: '/api/v1/providers/:name', tag: 'providers', permission: 'budgets:read' },
-    summary: 'Get a provider with the rest of its quotas',
+    summary: 'Get a provider with its remaining quotas',
     params: providerParams,
     answers: { 200: provider },
     refusals: ['NOT_FOUND'],

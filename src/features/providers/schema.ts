@@ -12,7 +12,7 @@ import { named, rule, type Shape, integerBetween } from '../../api/fields.ts'
 export const providerNameText = z.string().min(1).max(100).check(rule(parseProviderName))
 
 const DESCRIPTIONS = {
-  name: 'The name agents refer to. It cannot be changed.',
+  name: 'Name that agents refer to. It cannot be changed.',
   requests: 'Requests per minute, one per attempt. Null: unlimited.',
   tokens: 'Tokens per minute, as runs report them. Null: unlimited.',
   attempts: 'Concurrent attempts. Null: unlimited.',
@@ -54,7 +54,7 @@ export const provider = named(
     created_at: isoTime,
     updated_at: isoTime,
   }),
-  'A provider with the rest of its quotas and its queued runs.',
+  'A provider with its remaining quotas and queued runs.',
 )
 export type ProviderView = Shape<typeof provider>
 

@@ -156,7 +156,7 @@ const providerSettings = ({ name, quotas }: { readonly name: string; readonly qu
 
 type ProviderReadPorts = Pick<ProviderPorts, 'database' | 'clock' | 'work'>
 
-/** Returns a provider with the rest of its quotas. */
+/** Returns a provider with its remaining quotas. */
 export async function getProvider(
   ports: ProviderReadPorts,
   caller: Pick<Caller, 'orgId'>,
@@ -167,7 +167,7 @@ export async function getProvider(
   return found
 }
 
-/** Lists all providers of the org by name, with the rest of their quotas. */
+/** Lists all providers of the org by name, with their remaining quotas. */
 export async function findProviders(
   { database, clock, work }: ProviderReadPorts,
   { orgId }: Pick<Caller, 'orgId'>,

@@ -86,7 +86,7 @@ interface LogsOptions {
 }
 
 function addLogs(group: Command, cli: CliContext): void {
-  const logs = commandOf(group, 'logs <id>', 'print the words and log lines of a run')
+  const logs = commandOf(group, 'logs <id>', 'print the output and log lines of a run')
     .option('-f, --follow', 'continue until the run ends')
     .option('--attempt <n>', 'print only this attempt')
   remote<LogsOptions>(cli, logs, {
@@ -126,7 +126,7 @@ function addActionCommands(group: Command, cli: CliContext): void {
     resultText: ({ status }, id) => `${id} is ${status}.`,
   })
   const retry = withFields(commandOf(group, 'retry <id>', 'retry a run that has ended, as it was or edited'), EDITS)
-    .option('--force', 'retry even if it succeeded')
+    .option('--force', 'retry even if the run succeeded')
     .option('--wait', WAIT_DESCRIPTION)
   remote<RetryOptions>(cli, retry, {
     work: async (call, [id = ''], options) => {

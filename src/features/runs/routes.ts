@@ -56,7 +56,8 @@ const scheduleRunParams = z.strictObject({ runId: id })
 
 const readOperation = { method: 'GET', tag: 'runs', permission: ['runs:read', 'schedules:read'] } as const
 
-const READ_PERMISSION_NOTE = 'The run of a schedule needs schedules:read or runs:read, any other run needs runs:read.'
+const READ_PERMISSION_NOTE =
+  'The run of a schedule requires schedules:read or runs:read; any other run requires runs:read.'
 
 const retryOperation = {
   method: 'POST',
@@ -64,8 +65,9 @@ const retryOperation = {
   permission: ['runs:write', 'schedules:run'],
   description:
     'Creates a new run with the same payload, or with another payload, prompt or model; `edits` of the new run shows ' +
-    'what was changed. A run that succeeded needs `force`. The run of a schedule needs schedules:run, and ' +
-    'schedules:write for changes; any other run needs runs:write. A repeated request with the same idempotency key returns the ' +
+    'what was changed. Retrying a run that succeeded requires `force`. The run of a schedule requires schedules:run, and ' +
+    'schedules:write for changes; any other run requires runs:write. A repeated request with the same idempotency key' +
+    ' returns the ' +
     'same run in its current state.',
   creates: true,
   newWork: true,
@@ -144,8 +146,8 @@ export const runOperations = {
     restrictedAccess: 'run',
     summary: 'Explain the state of a run, by rule and evidence',
     description:
-      'With every check (`steps`: passed, closed or not reached), the objects the evidence refers to (`links`), and what ' +
-      'happens next and can be done about it (`next`). ' +
+      'Includes every check (`steps`: passed, closed or not reached), the objects that the evidence refers to ' +
+      '(`links`), and what happens next and the possible actions (`next`). ' +
       READ_PERMISSION_NOTE,
     params: runIdParams,
     answers: { 200: runExplanation },
@@ -157,10 +159,10 @@ export const runOperations = {
   'runs.lineage': operation({
     ...{ ...readOperation, path: '/api/v1/runs/:id/lineage' },
     restrictedAccess: 'run',
-    summary: 'Get what created a run, and what it created and triggered',
+    summary: 'Get what created a run, and what the run created and triggered',
     description:
-      'The runs above it, and the runs and schedules directly below it, one page at a time; ask about those for ' +
-      'the next level. A caller with schedules:read but not runs:read gets scheduled runs and schedules.',
+      'Returns the runs above it and, one page at a time, the runs and schedules directly below it; for the next ' +
+      'level, get the lineage of those. A caller with schedules:read but not runs:read gets scheduled runs and schedules.',
     params: runIdParams,
     query: pageFilter,
     answers: { 200: lineage },
@@ -173,11 +175,11 @@ export const runOperations = {
   'runs.log': operation({
     ...{ ...readOperation, path: '/api/v1/runs/:id/log' },
     restrictedAccess: 'run',
-    summary: 'List what a run printed: streamed words, log lines and steps',
+    summary: 'List the output of a run: streamed text, log lines and steps',
     description:
       'Oldest first, attempt by attempt; at most 1 MiB is kept per attempt, as long as the run. A page ends early at ' +
-      '1 MiB. While the run is active, `GET /api/v1/events?run_id=…&kinds=run.output` streams the same entries: those ' +
-      'whose id is in the log already are repeated. ' +
+      '1 MiB. While the run is active, `GET /api/v1/events?run_id=…&kinds=run.output` streams the same entries; an ' +
+      'entry whose id is already in the log is a repetition. ' +
       READ_PERMISSION_NOTE,
     params: runIdParams,
     query: runLogFilter,
@@ -205,7 +207,7 @@ export const runOperations = {
     restrictedAccess: 'run',
     summary: 'Cancel a run',
     description:
-      'A running attempt is `stopping` until it has confirmed; waiting work ends at once. Cancelling twice has no ' +
+      'A running run is `stopping` until its attempt has confirmed; a waiting run ends at once. Cancelling twice has no ' +
       'further effect.',
     params: runIdParams,
     answers: { 200: run },

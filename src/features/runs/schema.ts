@@ -79,7 +79,7 @@ const fields = {
     .int()
     .nullable()
     .describe(
-      'From the start of the first attempt to the end, waits included. Null if it has not ended or never started.',
+      'From the start of the first attempt to the end, waits included. Null if the run has not ended or never started.',
     ),
   first_attempt: z.int(),
   attempt: z.int(),
@@ -100,7 +100,7 @@ const fields = {
   retry_of: z.string().nullable(),
   parent_run_id: z.string().nullable(),
   owner,
-  decision: why.describe('Why it was created, skipped or held.'),
+  decision: why.describe('Why the run was created, skipped or held.'),
   held_decision: heldDecision,
 }
 
@@ -210,8 +210,10 @@ export const retryInput = named(
     payload: storableJson.optional().describe('Another payload.'),
     prompt: text(1, 100_000)
       .optional()
-      .describe('Another prompt: the text of a message, or the prompt of a schedule. Not together with `payload`.'),
-    model: text(1, 200).optional().describe("Another model than the agent's, for agents of kind `chat`."),
+      .describe(
+        'Replace the prompt (the text of a message, or the prompt of a schedule). Cannot be combined with `payload`.',
+      ),
+    model: text(1, 200).optional().describe("Replace the agent's model (only for agents of kind `chat`)."),
   }),
   'How to retry a run, and what to change.',
 )

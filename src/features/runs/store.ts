@@ -64,7 +64,7 @@ export interface RunRow {
   readonly delivery: RunDelivery | HeartbeatDelivery | null
   /** Its trace in the format of `traceparent`; null for nearly every run. */
   readonly trace: string | null
-  /** Why it was created, skipped or held. */
+  /** Why the run was created, skipped or held. */
   decision: Why
   /** Why it was held before `decision`; null for nearly every run. */
   heldDecision: Why | null

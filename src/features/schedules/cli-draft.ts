@@ -154,11 +154,11 @@ export function addScheduleOfRun(group: Command, cli: CliContext): void {
   const command = commandOf(
     group,
     'schedule <id>',
-    'create a schedule from a run, or from the last successful run of a session, by session key',
+    "create a schedule from a run or, by session key, from the session's last successful run",
   )
   withFields(withFields(command, CHOICES), OVERRIDE_FIELDS)
     .option('--dry-run', 'show the schedule and the choices without creating it')
-    .option('--try', 'run it once and compare the replies')
+    .option('--try', 'run the schedule once and compare the replies')
   remote<Options>(cli, command, {
     names: NAMES,
     work: async (call, [id = ''], options) => {

@@ -68,7 +68,8 @@ const TIMES = ['cron', 'every_seconds', 'at', 'rrule']
 function refuseWithoutTime(body: FieldValues): void {
   if (TIMES.some((field) => body[field] !== undefined)) return
   throw new UsageError(
-    'The schedule has no time. Pass --when "every weekday at 9 in Berlin", --cron "0 9 * * 1-5" with --tz, --every 30m, --at or --rrule',
+    'The schedule has no time. Pass --when "every weekday at 9 in Berlin", --cron "0 9 * * 1-5" with --tz, --every ' +
+      '30m, --at or --rrule',
   )
 }
 
@@ -117,7 +118,7 @@ function addResourceCommands(group: Command, cli: CliContext): void {
       },
     },
     none: 'No schedules. Create one: escapement schedules create --name … --every 30m',
-    descriptions: { delete: 'delete a schedule; active runs continue, and its history is kept' },
+    descriptions: { delete: 'delete a schedule; active runs continue, and the history is kept' },
     columns: scheduleColumns,
     facts: scheduleFacts,
   })
@@ -132,7 +133,7 @@ function addResourceCommands(group: Command, cli: CliContext): void {
 const OUTCOME_FIELDS = filtersOf(outcomesFilter, { ids: null, limit: '--last <n>' })
 
 function addOutcomes(group: Command, cli: CliContext): void {
-  const command = commandOf(group, 'outcomes <ids...>', 'show the outcomes of the last runs of schedules, newest first')
+  const command = commandOf(group, 'outcomes <ids...>', 'show recent run outcomes of schedules, newest first')
   remote(cli, withFields(command, OUTCOME_FIELDS), {
     names: namesOf(OUTCOME_FIELDS),
     work: async (call, ids, options) => {
@@ -181,7 +182,7 @@ async function runNow(
 
 function addForecast(group: Command, cli: CliContext): void {
   const fields = optionsOf(scheduleForecastInput, { ...SCHEDULE_FLAGS, id: null })
-  const about = 'forecast the usage of a new schedule, or of a changed one by its id'
+  const about = 'forecast the usage of a new schedule or, by id, of a changed schedule'
   remote(cli, withBody(commandOf(group, 'forecast [id]', about), fields, 'new'), {
     names: namesOf(fields),
     work: async (call, [id], options) => {

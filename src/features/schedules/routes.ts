@@ -85,9 +85,9 @@ export const scheduleOperations = {
     restrictedAccess: 'list',
     summary: 'Create a schedule',
     description:
-      'Without an agent it uses the default agent of the org. Synonyms of the fields are accepted. `from_run` ' +
-      'names the run it was created from: it is stored as `created_by_run`, and the lineage of the run shows the ' +
-      'schedule.',
+      "Without an agent, the schedule uses the org's default agent. Synonyms of the fields are accepted. `from_run` " +
+      'names the run that the schedule was created from; the id is stored as `created_by_run`, and ' +
+      'the lineage of the run shows the schedule.',
     ...{ creates: true, newWork: true, etag: true },
     query: fromRunQuery,
     body: scheduleInput,
@@ -220,7 +220,7 @@ export const scheduleOperations = {
     restrictedAccess: 'list',
     summary: 'Get the recent outcomes of many schedules',
     description:
-      'Of up to 200 schedules, separated by commas: the last 20 runs of each by default, newest first. Unknown ' +
+      'Takes up to 200 ids, separated by commas, and returns the last 20 runs of each by default, newest first. Unknown ' +
       'schedules are left out.',
     query: outcomesFilter,
     answers: { 200: scheduleOutcomes },
@@ -230,7 +230,7 @@ export const scheduleOperations = {
     ...{ method: 'GET', path: '/api/v1/schedules/:id/explain', tag: 'schedules', permission: 'schedules:read' },
     restrictedAccess: 'schedule',
     summary: 'Explain an occurrence of a schedule, past or future',
-    description: 'With every check, the objects the evidence refers to, and possible actions.',
+    description: 'Includes every check, the objects that the evidence refers to, and possible actions.',
     params: scheduleParams,
     query: z.strictObject({ at: plainTimeInput }),
     answers: { 200: occurrenceExplanation },
@@ -248,7 +248,7 @@ export const scheduleOperations = {
   }).by(({ ports, caller, body }) => previewSchedule(ports, caller, body)),
   'schedules.probe': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/probe', tag: 'schedules', permission: 'schedules:write' },
-    summary: 'Run a check once and show its decision',
+    summary: 'Run a probe once and show the decision',
     description:
       'Takes the probe of a schedule or heartbeat, or with `schedule_id` alone runs the probe of that schedule. ' +
       'Nothing is counted, and no agent runs.',
@@ -268,8 +268,8 @@ export const scheduleOperations = {
     ...{ method: 'POST', path: '/api/v1/schedules/simulate', tag: 'schedules', permission: 'schedules:read' },
     summary: 'Simulate schedules over a period of time',
     description:
-      'New schedules, stored ones, or all active ones, with assumed or recorded durations and failures, outages ' +
-      'and other policies; or what other policies would have done in the past. Nothing is saved. With `Accept: ' +
+      'Simulates new schedules, stored ones or all active ones, with assumed or recorded durations and failures, ' +
+      'outages and other policies; or shows what other policies would have done in the past. Nothing is saved. With `Accept: ' +
       'text/event-stream` the answer is a stream of `progress` events with `{done, total}` and one `result` or ' +
       '`problem`. Closing the connection stops the simulation.',
     progress: true,
@@ -291,8 +291,8 @@ export const scheduleOperations = {
     ...{ method: 'POST', path: '/api/v1/schedules/forecast', tag: 'schedules', permission: 'schedules:read' },
     summary: 'Forecast the usage of a schedule before saving it',
     description:
-      'Takes the fields of a new schedule, or with `id` the changes of an existing one, and shows the usage of its ' +
-      'runs, what that is based on, and the effect on each budget. Budgets require budgets:read.',
+      'Takes the fields of a new schedule, or with `id` the changes of an existing one, and shows the usage of the ' +
+      'runs, the basis of the estimate, and the effect on each budget. Budgets require budgets:read.',
     body: scheduleForecastInput,
     answers: { 200: scheduleForecast },
     refusals: ['NOT_FOUND', 'RULE_TOO_DENSE', 'COMPUTE_BUSY'],

@@ -127,7 +127,7 @@ const limits = {
   ],
   max_lateness_seconds: [
     integerBetween(0, YEAR_SECONDS),
-    'A run that starts later than this raises an alert. Default: no limit.',
+    'Maximum lateness of a run before an alert is raised. Default: no limit.',
   ],
 } as const
 
@@ -141,7 +141,7 @@ export const POLICY_SETTINGS: readonly (readonly [name: string, about: string, u
   ),
 ]
 
-const FAILURE_OPTIONS_DESCRIPTION = 'Options of `failure_action`.'
+const FAILURE_OPTIONS_DESCRIPTION = 'Options for `failure_action`.'
 
 /** The rules of a schedule in its view. */
 const rulesView = {
@@ -165,12 +165,12 @@ export const exclusion = z
 /** Policy values are accepted in any case and returned as written here. */
 export const scheduleFields = {
   name: text(1, 200).nullish().describe('Name of the schedule.'),
-  description: text(0, 10_000).nullish().describe('What it is for.'),
+  description: text(0, 10_000).nullish().describe('Free-text description.'),
   agent_id: text(1, 200).nullish().describe('Agent that does the work. Default: the default agent of the org.'),
   executor: inlineExecutor
     .nullish()
-    .describe('How the work is performed, in place of an agent. Such runs are retried only with a `retry_policy`.'),
-  at: timeInput.nullish().describe('Run once, at this time: RFC 3339, or milliseconds since 1970.'),
+    .describe('Executor to use instead of an agent. Runs without an agent are retried only with a `retry_policy`.'),
+  at: timeInput.nullish().describe('Run once at this time: RFC 3339, or Unix time in milliseconds.'),
   every_seconds: everySeconds.nullish().describe('Interval between occurrences, counted from `anchor`.'),
   anchor: timeInput.nullish().describe('Start of the interval or recurrence. Default: when the schedule was created.'),
   cron: cronText
@@ -188,8 +188,8 @@ export const scheduleFields = {
     .describe('Whether a day must match one of the two day fields (`or`, default) or both (`and`).'),
   payload: storableJson.optional().describe('Input of the agent: text or JSON.'),
   session: sessionKeyText.nullish().describe('`isolated` (default), `main`, or a session key.'),
-  lane: text(1, 100).nullish().describe('Lane whose slots its runs use. Default: the lane of scheduled work.'),
-  enabled: z.boolean().nullish().describe('Whether it fires. Default: true.'),
+  lane: text(1, 100).nullish().describe('Lane whose slots the runs use. Default: the lane of scheduled work.'),
+  enabled: z.boolean().nullish().describe('Whether the schedule fires. Default: true.'),
   ...nullishFields(rules),
   ...nullishFields(limits),
   failure_options: z.strictObject(optionalFields(failureOptions)).nullish().describe(FAILURE_OPTIONS_DESCRIPTION),
@@ -202,10 +202,10 @@ export const scheduleFields = {
   exclude: exclusion.nullish().describe('Dates such as `2026-12-25`, and windows `{from, to}`, without occurrences.'),
   cadence: cadenceInput
     .nullish()
-    .describe('Bounds within which the interval adapts. Default: it stays fixed. Only with `every_seconds`.'),
+    .describe('Bounds within which the interval adapts. Default: the interval stays fixed. Only with `every_seconds`.'),
   delete_after_run: z.boolean().nullish().describe('Delete a one-time schedule after its run.'),
-  delivery: scheduleDelivery.nullish().describe('Target for the results of its runs. Default: none.'),
-  budget: scheduleBudgetInput.nullish().describe('Budget of its runs. Default: no limit.'),
+  delivery: scheduleDelivery.nullish().describe('Target for results. Default: none.'),
+  budget: scheduleBudgetInput.nullish().describe('Budget of the schedule. Default: no limit.'),
   probe: probeInput.nullish().describe('Check that runs before the agent does. Default: none.'),
   kind: z.enum(KIND_WORDS).nullish().describe('Kind of timing. Default: that of the timing field given.'),
   schedule_type: z.enum(KIND_WORDS).nullish().describe('Same as `kind`.'),
@@ -214,12 +214,12 @@ export const scheduleFields = {
   interval_seconds: everySeconds.nullish().describe('Same as `every_seconds`.'),
   everyMs: everyMs.nullish().describe('Same as `every_seconds`, in milliseconds.'),
   run_at: timeInput.nullish().describe('Same as `at`.'),
-  atMs: atMs.nullish().describe('Same as `at`, in milliseconds since 1970.'),
+  atMs: atMs.nullish().describe('Same as `at`, as Unix time in milliseconds.'),
   tz: zoneName.nullish().describe('Same as `timezone`.'),
   status: z
     .enum(ENABLED_WORDS)
     .nullish()
-    .describe('`ENABLED` or `DISABLED`, in any case; the same as `enabled` true or false.'),
+    .describe('`ENABLED` or `DISABLED` (case-insensitive); same as `enabled` true or false.'),
 }
 
 type Given = Readonly<Record<string, unknown>>
@@ -349,7 +349,10 @@ export const schedule = named(
       .describe('How often the probe ran and what it saved. Only of a single schedule, once it has run.'),
     created_by: z.string().nullable(),
     owner,
-    created_by_run: z.string().nullable().describe('The run that created it, or that it was created from.'),
+    created_by_run: z
+      .string()
+      .nullable()
+      .describe('Run that created the schedule, or that the schedule was created from.'),
     approval: approval.nullable().describe('The change that needs approval, or was rejected.'),
     created_at: isoTime,
     updated_at: isoTime,
@@ -372,7 +375,7 @@ export const scheduleFilter = z.strictObject({
   state: z.enum(SCHEDULE_STATES).optional().describe('State of the schedule.'),
   agent_id: z.string().min(1).max(200).optional().describe('Schedules of this agent.'),
   kind: z.enum(KIND_WORDS).optional().describe('Kind of timing.'),
-  q: z.string().max(200).optional().describe('Part of the name or description, in any case.'),
+  q: z.string().max(200).optional().describe('Part of the name or description (case-insensitive).'),
   failing: z.boolean().optional().describe('Whether the last run failed or the schedule was given up.'),
   sort: z.enum(SCHEDULE_SORTS).optional().describe('Default: `-created_at`, newest first.'),
   ...paging,

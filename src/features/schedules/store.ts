@@ -199,7 +199,7 @@ export interface ScheduleQuery {
   readonly state?: ScheduleState | null
   readonly agentId?: AgentId | null
   readonly kind?: Timing['kind'] | null
-  /** Part of the name or description, in any case. */
+  /** Part of the name or description (case-insensitive). */
   readonly text?: string | null
   /** The restricted key or agent that created them. */
   readonly owner?: string | null

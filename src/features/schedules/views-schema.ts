@@ -119,7 +119,7 @@ export type BulkAnswer = Shape<typeof bulkAnswer>
 /** Ids separated by commas, at most as many as a page of schedules has. */
 export const outcomesFilter = z.strictObject({
   ids: z.string().min(1).max(8_192),
-  limit: z.int().min(1).max(50).optional().describe('Runs of each schedule. Default: 20.'),
+  limit: z.int().min(1).max(50).optional().describe('Number of runs per schedule. Default: 20.'),
 })
 export type OutcomesFilter = Shape<typeof outcomesFilter>
 

@@ -31,11 +31,7 @@ export function addSecrets(group: Command, cli: CliContext): void {
     facts: secretFacts,
     read: (call, [name = '']) => call.client.secrets.get(name),
   })
-  const set = commandOf(
-    group,
-    'set <name>',
-    'create or update a secret; its value is prompted for, or read from a pipe',
-  )
+  const set = commandOf(group, 'set <name>', 'create or update a secret; reads the value from a prompt or a pipe')
     .option('--host <host...>', 'host the secret may be sent to, such as api.example.com or localhost:8080')
     .option('--keep-value', 'update only the hosts')
   remote<SetOptions>(cli, set, {
@@ -61,9 +57,9 @@ export function addSecrets(group: Command, cli: CliContext): void {
     resultText: rotationText,
     isSuccess: ({ failed }) => failed.length === 0,
   })
-  const recover = commandOf(group, 'recover', 'replace a lost encryption key; needs no running server')
+  const recover = commandOf(group, 'recover', 'replace a lost encryption key; works without a running server')
   withDatabase(recover)
-    .requiredOption('--lost-key <id>', 'id of the lost key; lists its secrets, which must be entered again')
+    .requiredOption('--lost-key <id>', 'id of the lost key; lists the secrets that must be entered again')
     .option('--json', 'print JSON for programs')
     .action(async (options: RecoverOptions) => {
       const { runRecover } = await import('./cli-recover.ts')

@@ -28,7 +28,7 @@ export const secretOperations = {
   'secrets.rotate': operation({
     ...{ method: 'POST', path: '/api/v1/secrets/rotate', tag: 'secrets', permission: 'admin:*', operatorOnly: true },
     summary: 'Re-encrypt all secrets with the first key',
-    description: 'For all orgs: secrets, channel credentials and signing secrets. Nothing is interrupted.',
+    description: 'Covers secrets, channel credentials and signing secrets in all orgs. Nothing is interrupted.',
     bodyOptional: true,
     body: rotationInput,
     answers: { 200: rotation },

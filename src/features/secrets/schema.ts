@@ -33,7 +33,7 @@ export const secretInput = named(
       name: secretName,
       value: value.describe('Write-only: never shown.'),
       hosts: hosts.describe(
-        'Hosts it may be sent to: `api.example.com`, or `host:port` for other ports than the default.',
+        'Hosts to which the secret may be sent: `api.example.com`, or `host:port` for other ports than the default.',
       ),
     }),
   ),
@@ -54,7 +54,7 @@ export const secret = named(
     name: z.string(),
     org_id: z.string(),
     hosts: z.array(z.string()),
-    used_by: z.array(z.string()).describe('Agents that refer to it.'),
+    used_by: z.array(z.string()).describe('Agents that use the secret.'),
     key_id: z.string().describe('Fingerprint of the key that encrypts it.'),
     version: z.int(),
     created_by: z.string().nullable(),

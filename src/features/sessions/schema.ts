@@ -40,14 +40,14 @@ const messageFields = {
   text: text(0, MAX_MESSAGE_TEXT),
   sender: text(1, 512)
     .optional()
-    .describe('Who sends it. Messages of one sender within the debounce time become one run.'),
+    .describe('Sender of the message. Messages of one sender within the debounce time become one run.'),
   attachments: storableList.optional(),
   message_id: text(1, 512)
     .optional()
-    .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
+    .describe('Message id set by the sender. A message with the same id within 24 hours is a repetition.'),
   sent_at: timeInput.optional(),
-  lane: text(1, 100).optional().describe('Lane of its run.'),
-  mode: sharedRules.mode.optional().describe('How it is queued, for this message only.'),
+  lane: text(1, 100).optional().describe('Lane of the run.'),
+  mode: sharedRules.mode.optional().describe('Queue mode, for this message only.'),
   max_concurrent: sharedRules.max_concurrent.optional(),
   debounce_ms: sharedRules.debounce_ms.optional(),
   not_before: timeInput.optional().describe('Earliest time to start.'),
@@ -68,7 +68,8 @@ const hasContent = fieldsRule<{ readonly text?: unknown; readonly attachments?: 
 export const messageInput = named(
   'MessageInput',
   z.strictObject(messageFields).check(hasContent),
-  'A message. The texts `/stop` and `/stopall` are commands. A `message_id` that the same caller sent to the session within the last 24 hours repeats that message: nothing happens, and the answer contains its run.',
+  'A message. The texts `/stop` and `/stopall` are commands. A `message_id` that the same caller sent to the ' +
+    'session within the last 24 hours repeats that message: nothing happens, and the answer contains its run.',
 )
 export type MessageInput = Shape<typeof messageInput>
 
@@ -135,7 +136,8 @@ export type MessageOutcome = Shape<typeof messageOutcome>
 export const messagesAnswer = named(
   'MessagesAnswer',
   z.strictObject({ items: z.array(messageOutcome), accepted: z.int(), refused: z.int() }),
-  'The outcome of each message, in the order of the request: a receipt, the answer to `/stop` or `/stopall`, or why it was refused.',
+  'The outcome of each message, in the order of the request: a receipt, the answer to `/stop` or `/stopall`, or why' +
+    ' it was refused.',
 )
 export type MessagesAnswer = Shape<typeof messagesAnswer>
 

@@ -46,7 +46,7 @@ export function addSimulate(command: Command, cli: CliContext): void {
     .option('--for <duration>', 'length of the window (default 24h)')
     .option('--takes <duration>', 'duration of an attempt, or a range: 5s..20s')
     .option('--fails <what>', 'status of every attempt (500), or failure rate (20%)')
-    .option('--tokens <n>', 'tokens of an attempt')
+    .option('--tokens <n>', 'tokens used by an attempt')
     .option('--cost <amount>', 'cost of an attempt')
     .option('--stall <for@when...>', 'stall the scheduler for a duration at an offset into the window: 60s@2m')
     .option('--outage <for@when...>', 'take all nodes down; active runs are lost')

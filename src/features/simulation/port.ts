@@ -51,7 +51,7 @@ export const simulationTooLong = (limitMs: number): Refusal =>
 
 /** The refusal when a simulation exceeds the memory of its thread. */
 export const simulationTooLarge = (): Refusal =>
-  new Refusal('SIMULATION_LIMIT', `The simulation needs more memory than a simulation thread has; ${REDUCE_HINT}`)
+  new Refusal('SIMULATION_LIMIT', `The simulation requires more memory than a simulation thread has; ${REDUCE_HINT}`)
 
 /** The flaws of a refusal as plain data; empty for other errors. */
 export const flawsOfError = (error: unknown): readonly Flaw[] => (error instanceof Refusal ? error.flaws : [])

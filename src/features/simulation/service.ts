@@ -182,7 +182,7 @@ function assumptionsFor(
   return Object.keys(merged).length === 0 ? {} : { assume: merged }
 }
 
-/** Rates and a list of outcomes exclude each other, so the later layer replaces both. */
+/** Rates and a list of outcomes cannot be combined, so the later layer replaces both. */
 function mergeAssumptions(below: AssumptionInput, above: AssumptionInput): AssumptionInput {
   const { failure_rate: failureRate, timeout_rate: timeoutRate, outcomes, ...rest } = below
   if (above.outcomes !== undefined) return { ...rest, ...above }

@@ -24,7 +24,7 @@ export interface SimulatedAgent {
   readonly retry_policy?: RetryPolicy | null | undefined
   readonly timeout_seconds?: number | null | undefined
   readonly max_concurrent?: number | null | undefined
-  /** The provider it calls. Its quotas apply only if the task includes the provider. */
+  /** Provider that the agent calls. Its quotas apply only if the task includes the provider. */
   readonly provider?: string | null | undefined
   readonly default_session?: string | null | undefined
 }

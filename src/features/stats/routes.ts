@@ -9,8 +9,8 @@ export const metricsOperations = {
     ...{ method: 'GET', path: '/metrics', tag: 'metrics', permission: 'admin:*', operatorOnly: true },
     summary: 'Get the metrics of this node and of the deployment',
     description:
-      'Needs no key if only programs on this machine can reach the server and there is one org: it listens on a ' +
-      'loopback address, and neither `server.public_url` nor `server.allowed_hosts` is set.',
+      'No key is required if only programs on this machine can reach the server and there is one org: the server ' +
+      'listens on a loopback address, and neither `server.public_url` nor `server.allowed_hosts` is set.',
     ...{ openInPrivate: true, http: true },
     answers: { 200: { contentType: 'text/plain; version=0.0.4', description: 'The text format of Prometheus' } },
   }).by(({ http }) => http.sendMetrics()),
@@ -41,8 +41,8 @@ export const statsOperations = {
     summary: 'Get runs and planned occurrences over time, per schedule or agent',
     description:
       'Counts outlive their runs: they are kept by minute for 2 days, by hour for 40 days and by day for 400 days, which ' +
-      'limits the smallest bucket of older ranges. A run counts for the time it was created, as in the filter of the ' +
-      'list of runs. Buckets begin at `from`, which is rounded down to the step that is stored.',
+      'limits the smallest bucket of older ranges. A run counts at the time it was created, as in the filters of the ' +
+      'run list. Buckets begin at `from`, which is rounded down to the step that is stored.',
     query: timelineFilter,
     answers: { 200: timeline },
   }).by(({ ports, caller, query }) => readTimeline(ports, caller, query)),

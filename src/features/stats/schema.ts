@@ -115,7 +115,10 @@ export const TIMELINE_GROUPS = ['schedule', 'agent', 'org'] as const
 
 /** Which rows of the timeline, and in which range. */
 export const timelineFilter = z.strictObject({
-  from: z.iso.datetime({ offset: true }).optional().describe('Start of the range. Default: 24 hours before `to`.'),
+  from: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('Start of the range. Default: 24 hours before the end of the range.'),
   to: z.iso.datetime({ offset: true }).optional().describe('End of the range. Default: now. May be in the future.'),
   step_seconds: z
     .int()
@@ -123,18 +126,15 @@ export const timelineFilter = z.strictObject({
     .max(31_536_000)
     .optional()
     .describe('Length of a bucket. Default: the smallest with at most 200 buckets.'),
-  by: z
-    .enum(TIMELINE_GROUPS)
-    .optional()
-    .describe('A row for each schedule (default), each agent, or one for all runs.'),
+  by: z.enum(TIMELINE_GROUPS).optional().describe('One row per schedule (default), per agent, or for the whole org.'),
   schedule_id: z.string().min(1).max(512).optional().describe('Only this schedule.'),
   agent_id: z
     .string()
     .min(1)
     .max(512)
     .optional()
-    .describe('Only this agent: all its runs in the first row, then its schedules.'),
-  text: z.string().min(1).max(200).optional().describe('Part of the name, in any case.'),
+    .describe('Show one agent: all its runs in the first row, then one row per schedule.'),
+  text: z.string().min(1).max(200).optional().describe('Part of the name (case-insensitive).'),
   ...paging,
 })
 export type TimelineFilter = Shape<typeof timelineFilter>

@@ -89,17 +89,21 @@ function addTargetActions(group: Command, cli: CliContext): void {
     isSuccess: ({ delivered }) => delivered,
   })
   const secret = commandOf(group, 'signing-secret', 'show the secret that signs webhooks')
-  remote<{ readonly rotate?: boolean }>(cli, secret.option('--rotate', 'create a new secret; both sign for a day'), {
-    work: async (call, _, { rotate }) => {
-      const { targets } = call.client
-      const secretView = rotate === true ? await targets.rotateSecret() : await targets.signingSecret()
-      await showOne(call, secretView, () => [
-        ['secret', secretView.secret],
-        ['created', cliTimeText(secretView.created_at, call.now)],
-        ['previous signs until', cliTimeText(secretView.previous_until, call.now)],
-      ])
+  remote<{ readonly rotate?: boolean }>(
+    cli,
+    secret.option('--rotate', 'create a new secret; both secrets sign for one day'),
+    {
+      work: async (call, _, { rotate }) => {
+        const { targets } = call.client
+        const secretView = rotate === true ? await targets.rotateSecret() : await targets.signingSecret()
+        await showOne(call, secretView, () => [
+          ['secret', secretView.secret],
+          ['created', cliTimeText(secretView.created_at, call.now)],
+          ['previous signs until', cliTimeText(secretView.previous_until, call.now)],
+        ])
+      },
     },
-  })
+  )
 }
 
 function testText({ delivered, status_code: status, message, duration_ms: took }: TargetTestView, id: string): string {

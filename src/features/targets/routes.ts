@@ -28,7 +28,8 @@ export const targetOperations = {
   'targets.signingSecret': operation({
     ...{ method: 'GET', path: '/api/v1/targets/signing-secret', tag: 'targets', permission: 'targets:write' },
     summary: 'Get the signing secret of webhooks',
-    description: 'As defined by Standard Webhooks. It allows signing, so reading it requires write permission.',
+    description:
+      'Defined by Standard Webhooks. Reading the secret requires write permission, because it allows signing.',
     answers: { 200: signingSecret },
   }).by(({ ports, caller }) => getSigningSecret(ports, caller)),
   'targets.rotateSecret': operation({
@@ -65,7 +66,8 @@ export const targetOperations = {
   'targets.test': operation({
     ...{ method: 'POST', path: '/api/v1/targets/:id/test', tag: 'targets', permission: 'targets:write' },
     summary: 'Send a test message to a target',
-    description: 'Of type `target.test`. It counts neither as a success nor as a failure of the target.',
+    description:
+      'The message has the type `target.test` and counts neither as a success nor as a failure of the target.',
     params: targetParams,
     answers: { 200: targetTest },
     refusals: ['NOT_FOUND'],

@@ -48,7 +48,7 @@ const changeable = {
     .nullable()
     .optional()
     .describe('Messages during quiet hours are collected and sent as one digest at their end. Null or omitted: none.'),
-  alerts: z.boolean().optional().describe("Whether it receives the org's alerts. Default: false."),
+  alerts: z.boolean().optional().describe("Whether the target receives the org's alerts. Default: false."),
   enabled: z.boolean().optional().describe('Default: true. Messages to a disabled target are held.'),
 }
 
@@ -59,7 +59,7 @@ export const targetFields = {
     .enum(TARGET_KIND_NAMES)
     .check(readWith(parseTargetKind))
     .optional()
-    .describe('How it is reached. Default: `webhook`. It cannot be changed.'),
+    .describe('How the target is reached. Default: `webhook`. It cannot be changed.'),
   ...changeable,
 }
 
@@ -99,7 +99,7 @@ const fields = {
   alerts: z.boolean(),
   enabled: z.boolean(),
   disabled_at: isoTime.nullable(),
-  disabled_why: why.nullable().describe('Why it was disabled. Null: by a user.'),
+  disabled_why: why.nullable().describe('Why the target was disabled. Null: by a user.'),
   failures_in_a_row: z.int(),
   held: z.int().describe('Messages held until it is enabled, or until its quiet hours end.'),
   last_delivered_at: isoTime.nullable(),

@@ -41,7 +41,7 @@ export function addTasks(group: Command, cli: CliContext): void {
 function addSubmitCommands(group: Command, cli: CliContext): void {
   const submit = withBody(commandOf(group, 'submit', 'submit a task'), TASK_FIELDS, 'new').option(
     '--wait',
-    'wait until it ends; exit with code 1 unless it is done',
+    'wait until the task ends; exit with code 1 unless its state is done',
   )
   remote<{ readonly wait?: boolean }>(cli, submit, {
     names: namesOf(TASK_FIELDS),

@@ -52,7 +52,7 @@ const item = {
   selector: longText.describe('Selector of the element.'),
   ref: longText.describe('Reference of the element.'),
   params: storableObject.describe('Parameters of the action.'),
-  priority: integerBetween(-2_147_483_648, 2_147_483_647).describe('Lower runs sooner. Default: 0.'),
+  priority: integerBetween(-2_147_483_648, 2_147_483_647).describe('Lower values run sooner. Default: 0.'),
   deadline: instantInput.describe('Latest time to start. Default: 60 s from now.'),
   callbackUrl: longText.describe('URL that receives the result.'),
   retry_policy: retryPolicyInput.describe('Retries of failed attempts, in Escapement only. Default: none.'),
@@ -135,7 +135,7 @@ export const taskBatchInput = named(
   'TaskBatchInput',
   z.object({
     agentId: requiredName.describe('Agent of all tasks.'),
-    callbackUrl: optionalOrBlank(longText.describe('URL that receives results of tasks without their own.')),
+    callbackUrl: optionalOrBlank(longText.describe('URL that receives the results of tasks that set no URL.')),
     tasks: tasksOf(taskItemInput, MAX_IN_BATCH),
   }),
   'Tasks of one agent.',
@@ -282,7 +282,8 @@ export const taskStats = named(
       resultTTL: z.string().describe('A Go duration: `5m0s`.'),
     }),
   }),
-  'Counts over the lifetime of the org and all nodes. `tasksSubmitted` is the number of tasks that completed, failed, were cancelled, expired, or are pending.',
+  'Counts over the lifetime of the org and all nodes. `tasksSubmitted` is the number of tasks that completed, ' +
+    'failed, were cancelled, expired, or are pending.',
 )
 export type TaskStats = Shape<typeof taskStats>
 

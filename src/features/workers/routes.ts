@@ -9,7 +9,7 @@ import { operation } from '../../operations/handler.ts'
 
 const attempt = z.strictObject({ id })
 const IGNORED =
-  'For an attempt that is no longer the current one it changes nothing: `ignored` and `cancel` are true, and the worker ' +
+  'For an attempt that is no longer current, the request changes nothing: `ignored` and `cancel` are true, and the worker ' +
   'should stop.'
 const running = { status: 'running', ignored: false, cancel: false, reason: null, ends_by: '2026-03-01T07:10:00.000Z' }
 
@@ -25,8 +25,8 @@ export const workerOperations = {
     ...{ method: 'POST', path: '/api/v1/worker/claim', tag: 'workers', permission: 'workers:run' },
     summary: 'Claim attempts (long poll)',
     description:
-      'Answers as soon as there is something to start or stop, and with nothing when the wait is over. A worker ' +
-      'gets at most `capacity` attempts minus those it holds. The open request keeps its lease alive.',
+      'Responds as soon as there is something to start or stop, or with empty lists when the wait is over. A worker ' +
+      'gets at most `capacity` attempts minus those it holds. The open request keeps the lease of the worker alive.',
     newWork: true,
     body: claimInput,
     answers: { 200: claimAnswer },
@@ -82,7 +82,7 @@ export const workerOperations = {
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/complete', tag: 'workers', permission: 'workers:run' },
     summary: 'Report the result of an attempt',
     description:
-      'The result has the shape that answers, callbacks and workers share. A repeated result, and the result of an ' +
+      'Responses of agents, callbacks and workers report results in the same format. A repeated result, and the result of an ' +
       'earlier attempt, get `ignored: true` and change nothing.',
     params: attempt,
     body: resultInput,

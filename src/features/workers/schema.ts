@@ -23,14 +23,14 @@ export const claimInput = named(
       .array(z.string().min(1).max(200))
       .min(1)
       .max(MAX_WORKER_AGENTS)
-      .describe('Agents whose attempts it takes.'),
+      .describe('Agents whose attempts the worker takes.'),
     capacity: z.int().min(1).max(MAX_WORKER_CAPACITY).optional().describe('Maximum attempts at a time.'),
     holding: z
       .array(id)
       .max(MAX_WORKER_CAPACITY)
       .optional()
-      .describe('Attempts it is working on, so that it learns at once which to stop.'),
-    draining: z.boolean().optional().describe('It takes no more work and finishes what it has.'),
+      .describe('Attempts that the worker is executing, so that the response can name those to stop.'),
+    draining: z.boolean().optional().describe('Whether the worker takes no more work and only finishes what it has.'),
     wait_seconds: z
       .number()
       .min(0)
@@ -80,7 +80,7 @@ export const claimAnswer = named(
   z.strictObject({
     worker_id: z.string(),
     lease_until: isoTime.describe('The worker counts as alive until then. Every claim and renewal extends it.'),
-    renew_seconds: z.number().describe('How often to renew while it holds attempts.'),
+    renew_seconds: z.number().describe('How often to renew the lease while the worker holds attempts.'),
     attempts: z.array(attempt),
     cancel: z.array(cancel),
   }),

@@ -100,5 +100,8 @@ const MAX_REPORTED = 50
 export function firstFlaws<F extends { readonly message: string }>(flaws: readonly F[]): readonly F[] {
   const next = flaws[MAX_REPORTED]
   if (next === undefined) return flaws
-  return [...flaws.slice(0, MAX_REPORTED), { ...next, message: `and ${flaws.length - MAX_REPORTED} more errors` }]
+  return [
+    ...flaws.slice(0, MAX_REPORTED),
+    { ...next, message: `more errors follow (${flaws.length - MAX_REPORTED} not shown)` },
+  ]
 }

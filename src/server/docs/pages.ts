@@ -98,7 +98,7 @@ function operationView(id: string, spec: OperationSpec, described: DescribedOper
 
 function permissionView({ permission, operatorOnly }: OperationSpec): Html {
   if (permission === 'none') return html`none, no key needed`
-  if (permission === 'any') return html`none, but needs a key or a session`
+  if (permission === 'any') return html`none, but requires a key or a session`
   const names = (typeof permission === 'string' ? [permission] : permission).map(
     (one, index) => html`${index === 0 ? '' : ' or '}<code>${one}</code>`,
   )

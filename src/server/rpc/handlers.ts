@@ -57,7 +57,7 @@ function checklistOf({ checklist, checklistFile }: HeartbeatSetParams): Heartbea
       {
         field: 'checklistFile',
         value: checklistFile,
-        message: 'and checklist exclude each other; give only one of them',
+        message: 'and checklist cannot be combined; give only one',
       },
     ])
   if (checklistFile !== undefined) return { checklist: checklistFile === null ? null : { file: checklistFile } }
@@ -86,9 +86,7 @@ function hoursOf(params: HeartbeatSetParams, { active_hours: now }: HeartbeatVie
 function targetOf({ target, channel, chatId }: HeartbeatSetParams): HeartbeatInput {
   if (channel === undefined && chatId === undefined) return target === undefined ? {} : { target: target || null }
   if (target !== undefined)
-    throw invalid([
-      { field: 'target', value: target, message: 'and channel exclude each other; give only one of them' },
-    ])
+    throw invalid([{ field: 'target', value: target, message: 'and channel cannot be combined; give only one' }])
   if (!channel && chatId) throw invalid([{ field: 'channel', value: channel, message: 'is required with chatId' }])
   return { target: channel ? (chatId ? `${channel}:${chatId}` : channel) : null }
 }

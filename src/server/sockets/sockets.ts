@@ -166,7 +166,7 @@ async function admitUpgrade(hub: SocketHub, { needs }: SocketService, request: I
   const principal = await identifyRequest(routing, { method: 'GET', headers: request.headers })
   // Browsers cannot send the CSRF header with an upgrade, so the Origin, which is checked above, replaces it.
   if (authorization === undefined && origin === undefined)
-    throw new Refusal('CSRF', 'A request with a session cookie needs an Origin header')
+    throw new Refusal('CSRF', 'A request with a session cookie requires an Origin header')
   if (!isWorkerCall(needs)) chargeRequest(routing, principal)
   admit(ctx, needs, principal)
   if (hub.closed || ctx.isDraining()) throw new ErrGatewayDraining()

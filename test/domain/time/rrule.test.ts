@@ -183,7 +183,7 @@ describe('a recurrence rule that is refused', () => {
     ['BYDAY=MO', 'is missing FREQ', 0],
     ['', 'has no RRULE line', 0],
     ['FREQ=DAILY;COUNT=2;UNTIL=20260117', 'has both COUNT and UNTIL', 0],
-    ['FREQ=WEEKLY;BYDAY=2MO', 'has a numbered BYDAY, which needs a monthly or yearly rule without BYWEEKNO', 0],
+    ['FREQ=WEEKLY;BYDAY=2MO', 'has a numbered BYDAY, which requires a monthly or yearly rule without BYWEEKNO', 0],
     ['FREQ=WEEKLY;BYMONTHDAY=1', 'has BYMONTHDAY in a weekly rule', 0],
     ['FREQ=DAILY;BYWEEKNO=2', 'has BYWEEKNO in a rule that is not yearly', 0],
     ['FREQ=DAILY;BYYEARDAY=2', 'has BYYEARDAY in a daily, weekly or monthly rule', 0],

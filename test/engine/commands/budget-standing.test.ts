@@ -68,7 +68,7 @@ describe('the alerts of a budget', () => {
     use(cabinet, 'r2', 40)
     expect(alerts(cabinet)).toEqual(['budget_no_room raised'])
     expect(explainWhy(cabinet.desk.changes.alerts[0]?.why ?? { reason: 'due', rule: '', evidence: {} })).toContain(
-      '70 of 100 tokens are used; a run needs about 40, so no further run is admitted until',
+      '70 of 100 tokens are used; a run requires about 40, so no further run is admitted until',
     )
     cabinet.pass(12 * HOUR_MS)
     checkBudgets(cabinet.desk)

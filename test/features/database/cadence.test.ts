@@ -204,7 +204,7 @@ describe('what is told of it', () => {
     expect(told.steps[0]).toMatchObject({
       ...{ stage: 'plan', name: 'pace', state: 'passed' },
       sentence:
-        'After 1 consecutive runs without news it runs every 2400 s; the interval can vary between 300 s and 21600 s.',
+        'After 1 consecutive runs without new results the schedule runs every 2400 s; the interval can vary between 300 s and 21600 s.',
     })
     const asker = anAsker(world.caller)
     const passed = await explainOccurrence(world.ports, asker, { id, at: minutesFromNow(40) })

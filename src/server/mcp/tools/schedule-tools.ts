@@ -23,7 +23,8 @@ const toolFields = {
   at: fields.at.describe('Once, at this time: RFC 3339 with an offset, such as "2030-05-01T09:00:00+02:00"'),
   every_seconds: fields.every_seconds.describe('Repeatedly, with this interval in SECONDS: 900 is 15 minutes'),
   cadence: fields.cadence.describe(
-    'With every_seconds: {min_seconds, max_seconds}, the range in which the interval adapts to the results of runs and to `next_check` in an output',
+    'With every_seconds: {min_seconds, max_seconds}, the range in which the interval adapts to the results of runs ' +
+      'and to `next_check` in an output',
   ),
   cron: fields.cron.describe('A cron expression with 5 fields (6 with seconds first), such as "0 9 * * MON-FRI"'),
   rrule: fields.rrule.describe('An RFC 5545 recurrence rule, such as "FREQ=MONTHLY;BYDAY=-1FR"'),
@@ -37,7 +38,7 @@ const toolFields = {
   misfire_policy: fields.misfire_policy.describe('What to do with missed occurrences'),
   overlap_action: fields.overlap_action.describe('What to do while the previous run is still active'),
   timeout_seconds: fields.timeout_seconds.describe('Timeout of an attempt in SECONDS'),
-  description: fields.description.describe('What it is for, as a note for people'),
+  description: fields.description.describe('Free-text description, for people'),
 }
 
 type ToolFields = { readonly [Name in keyof typeof toolFields]?: unknown }
@@ -52,7 +53,7 @@ function scheduleInputOf(given: ToolFields): ScheduleInput {
 /** Both set the prompt, so giving both is ambiguous. */
 const hasOnePrompt = ({ prompt, payload }: ToolFields): boolean => prompt === undefined || payload === undefined
 
-const ONE_PROMPT_ERROR = { message: 'and payload exclude each other; give only one of them', path: ['prompt'] }
+const ONE_PROMPT_ERROR = { message: 'and payload cannot be combined; give only one', path: ['prompt'] }
 
 /** A schedule in the results of tools: only what a model needs to decide what to do next. */
 const scheduleOutput = z.strictObject({
@@ -129,10 +130,12 @@ const MAX_PREVIEW_LENGTH = 50
 const scheduleCreate = tool({
   title: 'Create a schedule',
   description: [
-    'Create a schedule that runs an agent with a prompt once (`at`) or repeatedly (`every_seconds`, `cron` or `rrule`; exactly one of the four).',
+    'Create a schedule that runs an agent with a prompt once (`at`) or repeatedly (`every_seconds`, `cron` or ' +
+      '`rrule`; exactly one of the four).',
     'Use it for later or repeated work. For work to do now, use task_submit; to run an existing schedule now, use run_now.',
     'Call schedule_preview first if you are not sure that the timing is what the user asked for.',
-    'Examples: {"name": "Morning mail", "cron": "0 9 * * MON-FRI", "timezone": "Europe/Berlin", "prompt": "Summarize the inbox"};',
+    'Examples: {"name": "Morning mail", "cron": "0 9 * * MON-FRI", "timezone": "Europe/Berlin", "prompt": "Summarize ' +
+      'the inbox"};',
     '{"name": "Remind Ana", "at": "2030-05-01T09:00:00Z", "prompt": "Remind Ana of the dentist"}.',
     'With some keys a new schedule is `pending_approval`: tell the user that it must be approved in the console.',
   ].join(' '),
@@ -182,7 +185,8 @@ const scheduleUpdate = tool({
   title: 'Update a schedule',
   description: [
     'Update a schedule: omitted fields stay unchanged, null restores the default.',
-    'Use it to change the timing (`cron`, `every_seconds`, `at`, `rrule`) or the `prompt`, or to enable or disable it (`enabled`).',
+    'Use it to change the timing (`cron`, `every_seconds`, `at`, `rrule`) or the `prompt`, or to enable or disable it' +
+      ' (`enabled`).',
     'Only a change of the timing changes the next run. Example: {"schedule_id": "sch_…", "every_seconds": 3600}.',
   ].join(' '),
   input: z.strictObject({ schedule_id: scheduleId, version, ...toolFields }).refine(hasOnePrompt, ONE_PROMPT_ERROR),
@@ -200,7 +204,8 @@ const scheduleUpdate = tool({
 const scheduleDelete = tool({
   title: 'Delete a schedule',
   description:
-    'Delete a schedule permanently. Active runs continue, and the history stays. To pause it instead, use schedule_update with {"enabled": false}.',
+    'Delete a schedule permanently. Active runs continue, and the history stays. To pause it instead, use ' +
+    'schedule_update with {"enabled": false}.',
   input: z.strictObject({ schedule_id: scheduleId, version }),
   output: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

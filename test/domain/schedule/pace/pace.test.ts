@@ -110,7 +110,7 @@ describe('the pace of a schedule', () => {
     const walk = new Walk(timingOf()).run(QUIET, { took: 7 })
     expect(walk.next).toBe(later(START, (20 + 40) * MINUTE))
     expect(explainWhy(walk.pace.why)).toBe(
-      'After 1 consecutive runs without news it runs every 2400 s; the interval can vary between 300 s and 21600 s.',
+      'After 1 consecutive runs without new results the schedule runs every 2400 s; the interval can vary between 300 s and 21600 s.',
     )
     expect(paceSentence(walk.timing, walk.pace)).toBe(
       'Between 5 minutes and 6 hours, now every 40 minutes after 1 quiet run',
