@@ -18,7 +18,7 @@ export const commonTexts = area({
     'error.title': 'Failed to load',
     'error.crash': 'Something went wrong on this page',
     'error.crashHint':
-      'The rest of the console still works. Try again; if the problem persists, tell your operator what you did.',
+      'The rest of the console still works. Try again. If the problem persists, tell your operator what you did.',
     'error.requestId': 'Request {id}',
     'error.unreachable': 'Cannot reach the server',
     'error.gone': 'Not found',

@@ -17,7 +17,7 @@ export const formTexts = area({
     'form.yes': 'yes',
     'form.no': 'no',
     'form.operators': 'Operators only',
-    'form.operatorsText': 'This belongs to the deployment. Ask its operator.',
+    'form.operatorsText': 'Only operators of the deployment can change this. Ask your operator.',
     'form.lacking': 'You do not have access to this',
   },
   zh: {

@@ -43,7 +43,7 @@ export const shellTexts = area({
     'live.connected': 'Live',
     'live.resyncing': 'Resyncing',
     'live.offline': 'Offline',
-    'live.connectedHint': 'Changes appear here as they happen',
+    'live.connectedHint': 'Changes appear as they happen',
     'live.resyncingHint': 'Reconnecting and loading missed changes',
     'live.offlineHint': 'Cannot reach the server; retrying automatically',
     'offline.banner':
@@ -66,7 +66,7 @@ export const shellTexts = area({
     'shortcuts.lists': 'In lists',
     'shortcuts.ribbon': 'On the timeline',
     'shortcuts.palette': 'Search and commands',
-    'shortcuts.help': 'This help',
+    'shortcuts.help': 'Keyboard shortcuts',
     'shortcuts.goOverview': 'Go to Overview',
     'shortcuts.goSchedules': 'Go to Schedules',
     'shortcuts.goRuns': 'Go to Runs',

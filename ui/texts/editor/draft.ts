@@ -16,7 +16,7 @@ export const draftTexts = area({
     'draft.requirements': 'Requirements',
     'draft.said': 'from “{words}”',
     'draft.goesOn': 'Continue in this session',
-    'draft.goesOn.yes': 'Each run sees the earlier messages and replies here. The session grows.',
+    'draft.goesOn.yes': 'Each run sees the earlier messages, and replies go to this session. The session grows.',
     'draft.goesOn.first': 'Each run starts fresh: the prompt must be complete.',
     'draft.goesOn.no':
       'Each run starts fresh without the {count} earlier {count|message|messages}: the prompt must be complete.',

@@ -12,7 +12,7 @@ export const policyTexts = area({
     'policy.misfire.SKIP.text': 'Missed occurrences are skipped; the next one runs on time.',
     'policy.overlap': 'If the previous run is still pending',
     'policy.overlap.ALLOW': 'Queue when full',
-    'policy.overlap.ALLOW.text': 'It runs if a slot is free; otherwise the policy below decides.',
+    'policy.overlap.ALLOW.text': 'The new run starts if a slot is free; otherwise the policy below decides.',
     'policy.overlap.SKIP': 'Skip this one',
     'policy.overlap.SKIP.text': 'The previous run continues; this one is skipped.',
     'policy.overlap.BUFFER_ONE': 'Queue one',
@@ -50,8 +50,7 @@ export const policyTexts = area({
     'edit.day.cut': '{count} would be cancelled by the next run',
     'edit.day.skipped': '{count} would be skipped',
     'edit.conflict': 'This schedule was changed by someone else',
-    'edit.conflict.text':
-      'Your edits are not lost: they are now based on the new version. Review them, then save again.',
+    'edit.conflict.text': 'Your edits are kept and now apply to the new version. Review them, then save again.',
     'edit.conflict.mine': 'You changed this field too; saving keeps your value.',
     'edit.leave.title': 'Discard your edits?',
     'edit.leave.text': 'Your changes have not been saved.',

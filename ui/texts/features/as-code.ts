@@ -5,7 +5,8 @@ export const asCodeTexts = area({
   en: {
     'nav.asCode': 'As code',
     'asCode.title': 'As code',
-    'asCode.lead': 'Agents, targets, schedules and budgets as one YAML file: keep it in version control and apply it.',
+    'asCode.lead':
+      'Keep agents, targets, schedules and budgets as one YAML file in version control, and apply the file.',
     'asCode.tabs': 'Export or apply',
     'asCode.tab.export': 'Export',
     'asCode.tab.apply': 'Plan and apply',
@@ -18,7 +19,7 @@ export const asCodeTexts = area({
     'asCode.download': 'Download',
     'asCode.exportHint': 'Secrets and default values are left out. On the command line: {command}',
     'asCode.text': 'YAML or JSON file',
-    'asCode.textHint': 'Paste it, drop a file here, or start from the current configuration and edit it.',
+    'asCode.textHint': 'Paste or drop a file, or start from the current configuration and edit it.',
     'asCode.choose': 'Choose file',
     'asCode.fill': 'Start from the current configuration',
     'asCode.prune': 'Delete objects that are missing from the file (only of the kinds in the file)',

@@ -5,7 +5,7 @@ export const importTexts = area({
   en: {
     'import.open': 'Import',
     'import.title': 'Import schedules',
-    'import.lead': 'Paste the file, review the plan, then apply it. Nothing changes before that.',
+    'import.lead': 'Paste the file, review the plan, then apply it. Nothing changes until you apply the plan.',
     'import.source': 'Source',
     'import.source.crontab': 'Crontab',
     'import.source.openclaw': 'OpenClaw',
@@ -15,7 +15,8 @@ export const importTexts = area({
     'import.agent': 'Agent',
     'import.agent.hint.crontab':
       'Receives each line as a prompt. Without an agent, lines become commands, which the operator must allow.',
-    'import.agent.hint.openclaw': 'Runs all jobs. If empty, each job uses the agent it names, or the default agent.',
+    'import.agent.hint.openclaw':
+      'Runs all jobs. If empty, each job uses the agent that the job names, or the default agent.',
     'import.agent.none': 'None',
     'import.zone': 'Default time zone for entries that set none',
     'import.system': 'Lines have a user field, as in /etc/crontab',

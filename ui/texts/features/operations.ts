@@ -17,7 +17,7 @@ export const operationTexts = area({
     'deliveries.ofRun': 'One run',
     'deliveries.empty.title': 'No deliveries yet',
     'deliveries.empty.text':
-      'Set a target on a schedule and every result is sent there: signed, retried until it arrives, and recorded here.',
+      'Set a target on a schedule to send every result there. Deliveries are signed, retried until they arrive, and listed on this page.',
     'deliveries.empty.action': 'Create a target',
     'deliveries.none.title': 'No matching deliveries',
     'deliveries.none.text': 'No delivery matches these filters.',
@@ -46,7 +46,7 @@ export const operationTexts = area({
     'alerts.show': 'Show',
     'alerts.empty.title': 'No alerts',
     'alerts.empty.text':
-      'Failing schedules, disabled targets and a stalled engine appear here and are sent to targets that receive alerts.',
+      'Failing schedules, disabled targets and a stalled engine raise alerts. Targets that receive alerts are notified.',
     'alerts.raised': 'Raised',
     'alerts.since': 'since',
     'alerts.streak': '{count} in a row',
@@ -95,7 +95,7 @@ export const operationTexts = area({
     'audit.verify': 'Verify chain',
     'audit.ok': 'The chain is intact: {records} {records|record|records}.',
     'audit.head':
-      'Store the hash of the newest record elsewhere and pass it as the anchor later: it reveals a truncated chain.',
+      'Store the hash of the newest record elsewhere. Passing the hash as the anchor later reveals a truncated chain.',
     'audit.broken': 'The chain is broken: {count} {count|fault|faults} in {records} records.',
     'audit.anchor': 'Anchor (optional)',
     'audit.actor': 'Actor',
@@ -106,7 +106,7 @@ export const operationTexts = area({
     'audit.to': 'To',
     'audit.empty.title': 'No matching records',
     'audit.empty.text':
-      'No change matches these filters. All changes by members, keys and the system are recorded here.',
+      'No change matches these filters. The audit log records all changes by members, keys and the system.',
     'audit.col.when': 'When',
     'audit.col.actor': 'Actor',
     'audit.col.action': 'Action',
@@ -128,7 +128,7 @@ export const operationTexts = area({
     'nodes.lease': 'lease until',
     'nodes.executors': 'executors',
     'nodes.empty.title': 'No nodes',
-    'nodes.empty.text': 'A node shows up here when it starts.',
+    'nodes.empty.text': 'A node appears in this list when it starts.',
   },
   zh: {
     'deliveries.title': '投递',

@@ -12,7 +12,7 @@ export const providerTexts = area({
     'providers.edit': 'Provider {name}',
     'providers.saved': 'Provider saved',
     'providers.name': 'Name',
-    'providers.nameHint': 'Agents refer to it by this name. It cannot be changed later.',
+    'providers.nameHint': 'Agents refer to the provider by this name. Cannot be changed later.',
     'providers.requestsPerMinute': 'Requests per minute',
     'providers.requestsHint': 'One per attempt. Leave empty for no limit.',
     'providers.tokensPerMinute': 'Tokens per minute',

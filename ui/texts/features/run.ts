@@ -26,7 +26,7 @@ export const oneRunTexts = area({
     'run.cancel': 'Cancel run',
     'run.keep': 'Keep running',
     'run.cancelTitle': 'Cancel “{name}”?',
-    'run.cancelText': 'The running attempt is told to stop. Its effects so far are not undone.',
+    'run.cancelText': 'The running attempt is asked to stop. Effects so far are not undone.',
     'run.toSchedule': 'Create schedule',
     'run.timeline': 'Trace',
     'run.input': 'Input',

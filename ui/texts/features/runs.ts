@@ -46,7 +46,7 @@ export const runTexts = area({
     'runs.export.csv': 'As CSV',
     'runs.export.json': 'As JSON',
     'runs.export.done': '{count} runs exported',
-    'runs.export.cut': 'The newest {count} runs exported; choose a shorter time for the others',
+    'runs.export.cut': 'Exported the newest {count} runs. To export the others, choose a shorter time.',
     'runs.col.when': 'Created',
     'runs.col.took': 'Took',
     'runs.col.used': 'Tokens, cost',
@@ -62,7 +62,7 @@ export const runTexts = area({
     'runs.empty.title': 'No runs yet',
     'runs.empty.text': 'A run is one piece of work: an occurrence of a schedule, a message, or a task. Start one:',
     'runs.none.title': 'No matching runs',
-    'runs.none.text': 'No run matches these filters. Older runs may have been removed by retention.',
+    'runs.none.text': 'No run matches these filters. Older runs may have been deleted after their retention period.',
   },
   zh: {
     'runs.title': '运行',

@@ -5,8 +5,9 @@ export const scheduleOneTexts = area({
   en: {
     'shortcuts.edit': 'Edit the schedule',
     'shortcuts.create': 'New schedule',
-    'note.never_fires': 'It never fires: its rule, start, end and exclusions leave no future occurrence.',
-    'note.ends_at_set': 'Its end was set to {ends_at}: schedules of this key may live at most {seconds} s.',
+    'note.never_fires': 'The schedule never fires: rule, start, end and exclusions leave no future occurrence.',
+    'note.ends_at_set':
+      'The end of the schedule was set to {ends_at}: schedules of this key may live at most {seconds} s.',
     'one.parts': 'About this schedule',
     'one.tab.runs': 'Runs',
     'one.tab.calendar': 'Calendar',
@@ -32,7 +33,8 @@ export const scheduleOneTexts = area({
     'one.col.what': 'Result',
     'one.col.took': 'Took',
     'one.noRuns': 'No runs yet',
-    'one.noRuns.text': 'Each occurrence appears here, even if it is skipped. “Run now” does not wait for the next one.',
+    'one.noRuns.text':
+      'Every occurrence appears in this list, even if it is skipped. To start a run immediately, use “Run now”.',
     'one.noneFit': 'No matching runs',
     'one.attempts': '{count} attempts',
     'one.whole': 'Show all',
@@ -55,7 +57,7 @@ export const scheduleOneTexts = area({
     'one.spread': 'Start jitter',
     'one.audit.closed': 'You cannot read the audit log',
     'one.audit.none': 'No changes yet',
-    'one.audit.none.text': 'Every change of this schedule is recorded here, with its author.',
+    'one.audit.none.text': 'Every change to this schedule is recorded, with its author.',
     'one.audit.more': 'Show older',
     'one.audit.changes': '{count} {count|field|fields} changed',
     'one.audit.schedule.create': 'Created',

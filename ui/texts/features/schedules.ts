@@ -37,7 +37,7 @@ export const scheduleTexts = area({
     'schedules.bulk.disable': 'Disable {count}',
     'schedules.bulk.delete': 'Delete {count}',
     'schedules.bulk.deleteTitle': 'Delete {count} {count|schedule|schedules}?',
-    'schedules.bulk.deleteText': 'You can undo this for 10 seconds. Pending runs continue and the history stays.',
+    'schedules.bulk.deleteText': 'You can undo this for 10 seconds. Pending runs continue, and the history is kept.',
     'schedules.bulk.andMore': 'and {count} more',
     'schedules.done.enable': '{count} {count|schedule|schedules} enabled',
     'schedules.done.disable': '{count} {count|schedule|schedules} disabled',

@@ -17,7 +17,7 @@ export const chatTexts = area({
     'chat.empty.title': 'Talk to an agent',
     'chat.empty.text': 'The messages of a session are answered in order. Waiting messages can be stopped.',
     'chat.choose.title': 'Choose a session',
-    'chat.choose.text': 'Or start a new one with any agent.',
+    'chat.choose.text': 'Or start a new session with any agent.',
     'chat.first': 'No messages yet. Write the first one.',
     'chat.write': 'Write a message',
     'chat.writeHint': 'Enter to send, Shift + Enter for a new line',
