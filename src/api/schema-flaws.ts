@@ -176,7 +176,7 @@ function flawsOfUnion(
     return nearest.flatMap((inner) => flawsOfIssue({ ...inner, path: [...issue.path, ...inner.path] }, given, schema))
   const field = issue.path.map(String).join('.')
   const flaw = {
-    ...{ field, value: valueAt(given, issue.path), message: 'has the wrong form' },
+    ...{ field, value: valueAt(given, issue.path), message: 'has an invalid format' },
     ...allowedFor(schemaAt(schema, issue.path)),
   }
   return [{ flaw, by: 'shape' }]
@@ -261,14 +261,14 @@ function messageFor(issue: Issue, value: unknown): Pick<Flaw, 'message' | 'allow
     case 'too_big':
       return issue.origin === 'string' ? { message: 'is too long' } : outOfRange(issue.origin, `up to ${issue.maximum}`)
     case 'invalid_format':
-      return { message: issue.format === 'datetime' ? 'is not a time' : 'has the wrong form', ...formatHint(issue) }
+      return { message: issue.format === 'datetime' ? 'is not a time' : 'has an invalid format', ...formatHint(issue) }
     case 'invalid_union':
     case 'not_multiple_of':
     case 'unrecognized_keys':
     case 'invalid_key':
     case 'invalid_element':
     case 'custom':
-      return { message: issue.message === 'Invalid input' ? 'has the wrong form' : issue.message }
+      return { message: issue.message === 'Invalid input' ? 'has an invalid format' : issue.message }
   }
 }
 

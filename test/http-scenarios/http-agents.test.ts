@@ -400,7 +400,7 @@ describe.concurrent('a schedule that brings its executor with it', () => {
       node.schedules.create({ every_seconds: 60, agent_id: 'x', executor: { kind: 'echo' } }),
       'VALIDATION',
     )
-    expect(refusal.message).toContain('cannot be given together with agent_id')
+    expect(refusal.message).toContain('cannot be combined with agent_id')
     await node.agents.create({ id: 'parrot', name: 'Parrot', executor: { kind: 'echo' } })
     const named = await node.schedules.update(made.id, { agent_id: 'parrot' })
     expect(named).toMatchObject({ agent_id: 'parrot', executor: null })

@@ -94,7 +94,7 @@ export function checkDepth({ attempt }: RestrictedKey): RestrictionBreach | null
       retryAfterMs: null,
       facts: { depth, deepest: MAX_LINEAGE_DEPTH },
     },
-    message: `This run is number ${depth} in a chain of runs that started one another, the longest chain allowed; it cannot create or start anything`,
+    message: `This run is number ${depth} in a chain of runs that started one another, which is the maximum; this run cannot create or start anything`,
   }
 }
 

@@ -13,7 +13,7 @@ const documentedIn = (page: string, value?: string): RuleDocumentation => ({
 })
 
 const TIMING_SECTION = 'schedules.md#when'
-const MISFIRE_SECTION = 'schedules.md#1-misfire-it-was-missed'
+const MISFIRE_SECTION = 'schedules.md#1-misfire-the-occurrence-was-missed'
 const OVERLAP_SECTION = 'schedules.md#2-overlap-the-previous-run-is-still-pending'
 const FAILURE_SECTION = 'schedules.md#3-failure-the-last-run-failed-timed-out-or-was-cancelled'
 const CONCURRENCY_SECTION = 'schedules.md#4-concurrency-is-there-a-slot'

@@ -160,6 +160,7 @@ export function parseLadder(field: string, value: unknown): Parsed<readonly numb
     return flawed({ field, value, message: 'must be a list of durations in whole seconds', allowed })
   const steps: readonly unknown[] = value
   const bad = steps.findIndex((step) => !parseInteger(field, step, { min: 1, max: MAX_WAIT_MS / 1000 }).ok)
-  if (bad >= 0) return flawed({ field: `${field}.${bad}`, value: steps[bad], message: 'is not a wait', allowed })
+  if (bad >= 0)
+    return flawed({ field: `${field}.${bad}`, value: steps[bad], message: 'is not a valid duration', allowed })
   return parsed(steps as readonly number[])
 }

@@ -67,7 +67,7 @@ export function synonymFlaws(input: TimingInput, names: readonly string[]): read
 const conflictFlaw = (first: string, second: GivenField, allowed: string): Flaw => ({
   field: second.name,
   value: second.value,
-  message: `cannot be given together with ${first}`,
+  message: `cannot be combined with ${first}`,
   allowed,
 })
 

@@ -96,7 +96,7 @@ export function parseCommandOptions(field: string, given: Given): Parsed<Command
   }
   if (preset !== null && Object.keys(options.env).length > 0 && serviceOf(options) === null)
     flaws.push({
-      ...{ field: `${field}.service`, value: undefined, message: 'is missing; secrets in env need it' },
+      ...{ field: `${field}.service`, value: undefined, message: 'is required for secrets in env' },
       allowed: SERVICE_ALLOWED,
     })
   return flaws.length > 0 ? flawed(flaws) : parsed(options)

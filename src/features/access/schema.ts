@@ -204,7 +204,7 @@ export type SignInLink = Shape<typeof signInLink>
 
 function signInFlaws(token: unknown, key: unknown): readonly Flaw[] {
   if ((token === undefined) !== (key === undefined)) return []
-  const message = token === undefined ? 'is missing' : 'cannot be given together with key'
+  const message = token === undefined ? 'is missing' : 'cannot be combined with key'
   return [{ field: 'token', value: token, message, allowed: 'either token or key' }]
 }
 

@@ -113,7 +113,7 @@ function resolveField(fields: JsonFields, { by, byId, thing, things }: Reference
     return others
   }
   if (typeof name !== 'string') return refuse('must be a text', `the name of the ${thing}, or its id`)
-  if (others[byId] !== undefined && others[byId] !== null) return refuse(`cannot be given together with ${byId}`)
+  if (others[byId] !== undefined && others[byId] !== null) return refuse(`cannot be combined with ${byId}`)
   const [id, ...more] = resolveReference(name, things)
   if (id === undefined) {
     const near = nearestWord(

@@ -160,7 +160,7 @@ export function saveIndicator(tx: Transaction, indicator: Omit<ProgressIndicator
 
 const indicatorRunColumns = columns({
   ...indicatorColumns.definitions,
-  /** Null if the run is not stored any more. */
+  /** Null if the run is no longer stored. */
   state: column.text<RunState | null>(`case when r.id is not null then ${RUN_STATE_SQL} end`),
   startedAt: column.instant<Instant | null>('coalesce(r.started_at, p.started_at)'),
   /** The state of the answer's delivery, if there is one; sending the answer clears the indicator. */

@@ -170,5 +170,5 @@ async function refuseUnsendable(connection: Connection, row: DeliveryRecord): Pr
       throw new Refusal('CONFLICT', `The target ${target} is disabled; enable it to send its held deliveries`)
   }
   if (!(await isSendable(connection, { orgId, id })))
-    throw new Refusal('CONFLICT', `The run of delivery ${id} is not stored any more`)
+    throw new Refusal('CONFLICT', `The run of delivery ${id} is no longer stored`)
 }

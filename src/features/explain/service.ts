@@ -291,7 +291,7 @@ export async function answerQuestion(
   throw invalid([
     {
       ...{ field: both ? 'id' : 'at', value: both ? id : undefined },
-      message: both ? 'cannot be given together with at' : 'is missing',
+      message: both ? 'cannot be combined with at' : 'is missing',
       allowed: 'either id, or at with timezone, schedule_id, agent_id, session and within_seconds',
     },
   ])

@@ -59,7 +59,7 @@ function editsOf(record: RunRecord, { payload, prompt, model }: RetryRequest): R
   const parts = EDITED_PARTS.filter((part) => ({ payload, prompt, model })[part] !== undefined)
   if (payload !== undefined && prompt !== undefined)
     throw invalid([
-      { field: 'prompt', value: prompt, message: 'cannot be given together with payload', allowed: 'one of them' },
+      { field: 'prompt', value: prompt, message: 'cannot be combined with payload', allowed: 'one of them' },
     ])
   const prompted = prompt === undefined ? record.payload : withPrompt(record.payload, prompt)
   if (prompted === undefined)

@@ -233,7 +233,7 @@ export const scheduleFlaws = (given: Given, isWhole: boolean): readonly Flaw[] =
 
 const executorFlaws = ({ executor, agent_id: agentId }: Given): readonly Flaw[] =>
   isGiven(executor) && isGiven(agentId)
-    ? [{ field: 'executor', value: executor, message: 'cannot be given together with agent_id' }]
+    ? [{ field: 'executor', value: executor, message: 'cannot be combined with agent_id' }]
     : []
 
 /** Checks between the fields of a new schedule, and of a change. */

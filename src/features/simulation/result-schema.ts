@@ -41,7 +41,7 @@ function assumptionFlaws({
     flaws.push({
       field: 'outcomes',
       value: outcomes,
-      message: 'cannot be given together with failure_rate or timeout_rate',
+      message: 'cannot be combined with failure_rate or timeout_rate',
     })
   else if (share(failureRate) + share(timeoutRate) > 1)
     flaws.push({ field: 'timeout_rate', value: timeoutRate, message: 'and failure_rate must add up to at most 1' })

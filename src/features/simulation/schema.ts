@@ -42,7 +42,7 @@ function outageFlaws(given: Given): readonly Flaw[] {
   const { kind, from, to, seconds } = given
   const flaws: Flaw[] = []
   if (from !== undefined && (to === undefined) === (seconds === undefined))
-    flaws.push({ field: 'to', value: to, message: 'or seconds is required, and only one of them' })
+    flaws.push({ field: 'to', value: to, message: 'or seconds is required; give exactly one' })
   else if (endsBeforeStart(to, from)) flaws.push({ field: 'to', value: to, message: 'must be after from' })
   const [name] = (['agent_id', 'effect'] as const).filter((one) => given[one] !== undefined)
   if (kind !== undefined && kind !== 'agent' && name !== undefined)
@@ -98,10 +98,10 @@ function simulationFlaws(given: Given): readonly Flaw[] {
     flaws.push({
       field: 'outages',
       value: undefined,
-      message: 'cannot be given with replay, which uses the recorded outages',
+      message: 'cannot be combined with replay, which uses the recorded outages',
     })
   if (to !== undefined && length !== undefined)
-    flaws.push({ field: 'window_seconds', value: length, message: 'cannot be given together with to' })
+    flaws.push({ field: 'window_seconds', value: length, message: 'cannot be combined with to' })
   return flaws
 }
 

@@ -156,7 +156,9 @@ function stepFlaws(
   const given = { field: 'step_seconds', value: filter.step_seconds }
   const seconds = level.ms / 1_000
   if (stepMs % level.ms !== 0)
-    return [{ ...given, message: 'is finer than what is kept for this range', allowed: `a multiple of ${seconds}` }]
+    return [
+      { ...given, message: 'is smaller than the stored resolution of this range', allowed: `a multiple of ${seconds}` },
+    ]
   return buckets > MAX_BUCKETS
     ? [{ ...given, message: `makes ${buckets} buckets`, allowed: `at most ${MAX_BUCKETS} buckets: a longer step` }]
     : []

@@ -100,7 +100,7 @@ const needsJob = <Shape extends z.ZodRawShape>(shape: Shape) =>
     if ((jobId ?? '') === '' && (id ?? '') === '')
       context.addIssue({ code: 'custom', path: ['jobId'], message: 'is missing' })
     else if ((jobId ?? '') !== '' && (id ?? '') !== '' && jobId !== id)
-      context.addIssue({ code: 'custom', path: ['id'], message: 'differs from jobId; give only one of them' })
+      context.addIssue({ code: 'custom', path: ['id'], message: 'differs from jobId; give only one' })
   })
 
 export const listParams = z.strictObject({

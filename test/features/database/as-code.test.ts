@@ -377,7 +377,7 @@ describe('names', () => {
       { pointer: '/schedules/0/agent', message: expect.stringContaining('did you mean Writer?') as string },
       { pointer: '/schedules/1/agent', message: 'is the name of 2 agents: reader, writer', allowed: 'agent_id' },
       { pointer: '/schedules/2/delivery/target', message: expect.stringContaining('matches no target') as string },
-      { pointer: '/schedules/3/agent', message: 'cannot be given together with agent_id' },
+      { pointer: '/schedules/3/agent', message: 'cannot be combined with agent_id' },
       { pointer: '/budgets/0/schedule', message: expect.stringContaining('matches no schedule') as string },
     ])
   })

@@ -124,7 +124,7 @@ describe('refusals', () => {
     expect((await guest.call('schedule_create', { nmae: 'x', prompt: 'x' })).text).toContain('did you mean name?')
     expect(
       (await guest.call('schedule_create', { name: 'x', cron: '* * * * *', prompt: 'a', payload: {} })).text,
-    ).toContain('give only one of them')
+    ).toContain('give only one')
     expect(await guest.refused('schedule_delete', { schedule_id: 'sch_none' })).toMatchObject({ code: 'NOT_FOUND' })
     expect((await guest.call('stop', { session: 'a', run_id: 'b' })).text).toContain('give session or run_id')
     expect((await guest.call('run_explain', { schedule_id: 'x' })).text).toContain('give run_id, or schedule_id and at')
