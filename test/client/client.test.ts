@@ -80,7 +80,7 @@ describe('the client', () => {
 
   it('says which parameter is missing before anything is sent', async () => {
     const client = await clientOf(json({}))
-    await expect(client.schedules.get('')).rejects.toThrow('/api/v1/schedules/:id needs id')
+    await expect(client.schedules.get('')).rejects.toThrow('/api/v1/schedules/:id requires id')
     expect(server.arrived).toEqual([])
   })
 })

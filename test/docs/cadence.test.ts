@@ -53,6 +53,6 @@ describe('the page about the cadence', () => {
 
   it('is where its rules are documented', () => {
     for (const rule of ['cadence', 'cadence.next_check']) expect(isDocumented(rule)).toBe(true)
-    for (const head of ['## How the interval moves', '## What an agent proposes']) expect(PAGE).toContain(head)
+    for (const head of ['## Interval changes', '## Agent proposals']) expect(PAGE).toContain(head)
   })
 })

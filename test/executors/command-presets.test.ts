@@ -212,7 +212,12 @@ describe('a preset', () => {
       /single secret/,
     ],
     ['has no other home', { preset: 'codex', env: { HOME: '{{secret:A}}' } }, 'env.HOME', /not a variable/],
-    ['names the service of its secrets', { preset: 'json-lines', env: { A: '{{secret:A}}' } }, 'service', /is missing/],
+    [
+      'names the service of its secrets',
+      { preset: 'json-lines', env: { A: '{{secret:A}}' } },
+      'service',
+      /is required for secrets in env/,
+    ],
     ['has a service that is a URL', { preset: 'codex', service: 'openai' }, 'service', /is not a URL/],
     ['is needed to resume', { resume: true }, 'resume', /requires a preset/],
     ['is needed for a service', { service: 'https://x.example' }, 'service', /requires a preset/],
