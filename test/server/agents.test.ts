@@ -101,6 +101,7 @@ describe('an agent', () => {
     expect(made['executor']).toEqual({
       ...{ kind: 'command', program: '/bin/date', args: [], cwd: '/srv/work/a', stdin: null, output_bytes: 1_048_576 },
       env: { API_TOKEN: '***', WHERE: '{{payload.where}}' },
+      ...{ preset: null, resume: false, service: null },
     })
     const back = await world.ask('PATCH', `${URL}/${String(made['id'])}`, {
       ...{ body: { executor: made['executor'] }, as: 'operator' },

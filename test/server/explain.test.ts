@@ -68,7 +68,7 @@ describe('GET /api/v1/explain', () => {
     expect(told.asked).toMatchObject({ timezone: 'UTC', timezone_from: 'given' })
     // A local time is read in the zone that the question names, before that of the org or the schedule.
     const local = await ask(`at=09:00&timezone=Asia/Tokyo&schedule_id=${id}`)
-    expect(local.asked).toMatchObject({ timezone: 'Asia/Tokyo', timezone_from: 'asked' })
+    expect(local.asked).toMatchObject({ timezone: 'Asia/Tokyo', timezone_from: 'given' })
     expect(local.asked.at).toMatch(/T00:00:00/)
     const less = await ask(`at=${at}`, 'onlyRuns')
     expect(JSON.stringify(less)).not.toContain('Noon')

@@ -70,13 +70,13 @@ const taskSubmit = tool({
   ].join(' '),
   input: z.strictObject({
     agent_id: id.describe('The agent that runs it'),
-    action: task.action.describe('What to do: an action that the agent knows'),
+    action: task.action.describe('An action that the agent knows'),
     params: task.params.describe('Parameters of the action'),
-    tab_id: task.tabId.describe('For an agent that acts in a browser: the tab'),
-    selector: task.selector.describe('For an agent that acts in a browser: the element'),
-    ref: task.ref.describe('For an agent that acts in a browser: the reference of the element'),
+    tab_id: task.tabId.describe('For agents in a browser: the tab'),
+    selector: task.selector.describe('For agents in a browser: the element'),
+    ref: task.ref.describe('For agents in a browser: reference of the element'),
     priority: task.priority.describe('0 by default; lower runs first'),
-    deadline: task.deadline.describe('RFC 3339; the task expires if it has not ended by then'),
+    deadline: task.deadline.describe('RFC 3339; the task expires then'),
   }),
   // The outcome is in the result of a task. Without its fields, because the list of tools should be short.
   output: z.strictObject({
