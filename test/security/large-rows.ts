@@ -101,6 +101,17 @@ export const FILLERS: Readonly<Record<string, Filler>> = {
     }
     return { url: `/api/v1/runs/${run}/log`, rows: chunks * perChunk }
   },
+  'stats.timeline': async (world) => {
+    await world.services.db.query(
+      `insert into timeline_count (org_id, step, line, at, state, count)
+       select $1, step, 'schedule:' || repeat('s', 200) || line,
+              date_trunc(step, $2::timestamptz - bucket * interval '7 minutes', 'UTC'), 'failed', 1000000000
+         from generate_series(1, ${MANY}) as line, generate_series(1, 200) as bucket, (values ('minute'), ('hour')) as s (step)
+        group by 1, 2, 3, 4, 5`,
+      [ORG, toTimestamp(world.services.now)],
+    )
+    return { url: '/api/v1/stats/timeline', rows: MANY }
+  },
   'sessions.messages': async (world) => {
     const session = await make(world, 'sessions.key')
     const rows = await seedRuns(world, { session }, 'run_message')
