@@ -80,7 +80,7 @@ describe.skipIf(NO_BROWSER !== null)('the console, in its details', () => {
     await signIn()
     const [request] = await Promise.all([page.waitForRequest(/\/api\/v1\/explain/), go('/automation/why?q=14%3A15')])
     expect(new URL(request.url()).searchParams.get('timezone')).toBe('Europe/Berlin')
-    await page.waitForSelector('text=/In your time zone/')
+    await page.waitForSelector('text=/read in your time zone, Europe.Berlin/')
   }, 60_000)
 
   it('offers no selection to those who may only look', async () => {

@@ -70,6 +70,7 @@ const THINGS: Readonly<Record<string, string>> = {
   'orgs.org_id': 'select id from escapement.org',
   'runs.id': 'select id from escapement.run',
   'runs.runId': 'select id from escapement.run',
+  'runs.other': 'select id from escapement.run',
   'schedules.id': 'select id from escapement.schedule',
   'secrets.name': 'select name as id from escapement.secret',
   'sessions.key': 'select key as id from escapement.session',

@@ -5,7 +5,7 @@ import { connect } from '../server/mcp/support.ts'
 import { KEYS } from '../server/support.ts'
 import { ORG } from '../platform/db/records.ts'
 import { askAll, createRailWorld, HOURLY, type Asked, type Key, type RailWorld } from './guard-rails-world.ts'
-import { at, changing, DAY, handing, hourly, making } from './guard-rails-asks.ts'
+import { at, changing, DAY, handing, hourly, making, retrying } from './guard-rails-asks.ts'
 
 // The other side of guard-rails.test.ts: what keys with rails are given them for works, on every surface; and what no row
 // of a table can say: races, lists, and what becomes of something that was approved.
@@ -104,6 +104,13 @@ describe('a key with rails', () => {
       rpc: ['sessions.stop', { key: session }],
       mcp: ['stop', { session }],
     })
+  })
+
+  it('repeats its own runs with another prompt, and approved ones as they are', async () => {
+    const { mineFailed, approvedRun } = rails.things
+    rails.world.services.pass(3_600_000)
+    await works('plain', retrying(mineFailed, { prompt: 'Look again' }))
+    await works('asking', retrying(approvedRun, {}))
   })
 
   it('may run a schedule again when the time between two has passed', async () => {

@@ -60,4 +60,18 @@ export const speaking = (key: string, more: object = {}): Asked => ({
   rest: ['POST', `/api/v1/sessions/${encodeURIComponent(key)}/messages`, { text: 'hello', ...more }],
 })
 
+/** The same for several agents in one call. */
+export const handingMany = (...agents: readonly string[]): Asked => ({
+  rest: ['POST', '/tasks/many', { tasks: agents.map((agentId) => ({ agentId, action: 'x' })) }],
+})
+
+/** A message to each of several sessions in one call. */
+export const speakingMany = (...keys: readonly string[]): Asked => ({
+  rest: ['POST', '/api/v1/messages', { messages: keys.map((session) => ({ session, text: 'hello' })) }],
+})
+
+export const retrying = (run: string, change: object): Asked => ({
+  rest: ['POST', `${runs}/${run}/retry`, change],
+})
+
 export const OTHERS_SESSION = 'agent:writer:web:user:1'

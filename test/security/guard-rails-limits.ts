@@ -4,11 +4,15 @@ import {
   changing,
   enabling,
   handing,
+  handingMany,
   hourly,
   making,
+  OTHERS_SESSION,
+  retrying,
   runs,
   schedules,
   speaking,
+  speakingMany,
   waking,
   DAY,
   type Row,
@@ -139,6 +143,21 @@ export const APPROVALS: readonly Row[] = [
   ),
   rail('begin at once with a task', 'approval', () => handing('writer'), 'asking'),
   rail('begin at once with a message', 'approval', () => speaking('agent:writer:key:key_asking'), 'asking'),
+  rail('begin at once with one of many tasks', 'approval', () => handingMany('writer', 'reader'), 'asking'),
+  rail(
+    'begin at once with one of many messages',
+    'approval',
+    () => speakingMany('agent:writer:key:key_asking', OTHERS_SESSION),
+    'asking',
+  ),
+  ...[{ prompt: 'y' }, { payload: 'y' }, { payload: null }].map((change) =>
+    rail(
+      `run what was approved with ${JSON.stringify(change)}`,
+      'approval',
+      ({ approvedRun }) => retrying(approvedRun, change),
+      'asking',
+    ),
+  ),
 ]
 
 const loop = (name: string, asked: Row['asked'], key: Key = 'working'): Row => ({
@@ -186,6 +205,11 @@ export const COMMANDS: readonly Row[] = [
   rail('hand it a task', 'executor', () => handing('runner')),
   rail('hand it tasks among others', 'executor', () => ({
     rest: ['POST', '/tasks/batch', { agentId: 'runner', tasks: [{ action: 'x' }, { action: 'y' }] }],
+  })),
+  rail('hand it many tasks', 'executor', () => handingMany('runner', 'runner')),
+  rail('choose the model of a retry', 'executor', ({ mineFailed }) => retrying(mineFailed, { model: 'dearest' })),
+  rail('choose it where the run is called by its schedule', 'executor', ({ mineFailed }) => ({
+    rest: ['POST', `/api/v1/schedule-runs/${mineFailed}/retry`, { model: 'dearest' }],
   })),
   rail('run what a person has led there', 'executor', ({ commands }) => waking(commands)),
   rail('bring an executor along', 'executor', () => ({

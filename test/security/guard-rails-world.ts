@@ -70,6 +70,7 @@ const things = {
   mortals: '',
   proposed: '',
   approved: '',
+  approvedRun: 'run_approved',
   commands: '',
   /** Created by an owner, its id known to everybody. */
   target: '',
@@ -142,6 +143,7 @@ async function belongs({ services: { db } }: HttpWorld): Promise<void> {
   await give('schedule', OWN, [things.agents, things.agentsOff])
   await give('run', OWN, ['run_working', 'run_deep', 'run_over', 'run_nested', things.agentsRun])
   await give('run', 'key_plain', [things.mineFailed])
+  await give('run', 'key_asking', [things.approvedRun])
 }
 
 export const HOURLY = { name: 'Hourly', cron: '0 * * * *', payload: { prompt: 'Look' } }
@@ -174,6 +176,7 @@ async function makeThings(world: HttpWorld): Promise<void> {
   await seedRun(db, 'run_nested', { state: 'running' })
   await seedRun(db, things.agentsRun, { state: 'failed', schedule: things.agents })
   await seedRun(db, things.mineFailed, { state: 'failed', schedule: things.mine })
+  await seedRun(db, things.approvedRun, { state: 'failed', schedule: things.approved, payload: { prompt: 'Look' } })
   await seedRun(db, 'run_deep', { state: 'running' })
   await seedRun(db, 'run_over', { state: 'success' })
   const woken = await world.ask('POST', `/api/v1/schedules/${things.mine}/run-now`, { as: 'plain' })

@@ -87,6 +87,31 @@ export const FILLERS: Readonly<Record<string, Filler>> = {
     await world.services.db.query(`update run set parent_run_id = $1 where id like 'run_child%'`, [parent])
     return { url: `/api/v1/runs/${parent}/lineage`, rows }
   },
+  'runs.log': async (world) => {
+    const run = await make(world, 'runs.id')
+    await world.services.db.query(`update run set attempt_id = 'att_large' where org_id = $1 and id = $2`, [ORG, run])
+    const [chunks, perChunk] = [15, 14]
+    for (let chunk = 0; chunk < chunks; chunk += 1) {
+      const ids = Array.from({ length: perChunk }, (_, index) => `000000000${chunk + 10}${index + 10}node`)
+      const entries = JSON.stringify(ids.map((id, index) => [id, text(4_600, chunk * perChunk + index)]))
+      await world.services.db.query(
+        `insert into run_log (org_id, run_id, attempt_id, id, bytes, entries) values ($1, $2, 'att_large', $3, $4, $5)`,
+        [ORG, run, ids[0] ?? '', entries.length, entries],
+      )
+    }
+    return { url: `/api/v1/runs/${run}/log`, rows: chunks * perChunk }
+  },
+  'stats.timeline': async (world) => {
+    await world.services.db.query(
+      `insert into timeline_count (org_id, step, line, at, state, count)
+       select $1, step, 'schedule:' || repeat('s', 200) || line,
+              date_trunc(step, $2::timestamptz - bucket * interval '7 minutes', 'UTC'), 'failed', 1000000000
+         from generate_series(1, ${MANY}) as line, generate_series(1, 200) as bucket, (values ('minute'), ('hour')) as s (step)
+        group by 1, 2, 3, 4, 5`,
+      [ORG, toTimestamp(world.services.now)],
+    )
+    return { url: '/api/v1/stats/timeline', rows: MANY }
+  },
   'sessions.messages': async (world) => {
     const session = await make(world, 'sessions.key')
     const rows = await seedRuns(world, { session }, 'run_message')

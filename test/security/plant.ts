@@ -1,8 +1,12 @@
 import type { Row } from '../../src/platform/db/database.ts'
 import { toTimestamp } from '../../src/platform/db/table.ts'
+import { HOUR_MS, instant, type Instant } from '../../src/domain/instant.ts'
 import { because } from '../../src/domain/reasons.ts'
+import { logEvent } from '../../src/domain/run/log-entry.ts'
+import { TIMELINE_LEVELS } from '../../src/features/stats/timeline-store.ts'
 import { make } from '../server/contract/objects.ts'
 import type { HttpWorld } from '../server/support.ts'
+import { intoBacklog } from '../platform/db/into-backlog.ts'
 import { ORG, seedRun } from '../platform/db/records.ts'
 import { createStamp, type Stamp } from './stamp.ts'
 
@@ -179,7 +183,7 @@ async function plantHistory(world: HttpWorld, { mark }: Stamp): Promise<void> {
   const why = JSON.stringify(
     because('delivery_given_up', 'delivery.max_tries', { tries: 30, target: mark('evidence') }),
   )
-  const insert = (table: string, row: Readonly<Record<string, unknown>>): Promise<readonly Row[]> =>
+  const insert: Insert = (table, row) =>
     db.query(`insert into ${table} select * from jsonb_populate_record(null::${table}, $1::jsonb)`, [
       JSON.stringify({ org_id: ORG, ...row }),
     ])
@@ -231,6 +235,10 @@ async function plantHistory(world: HttpWorld, { mark }: Stamp): Promise<void> {
   await insert('probe_answer', { run_id: run, at, asked: 'what is stored', ...seen })
   const last = { last_answer: 'no', last_sentence: 'nothing was new', last_at: at, last_run_id: run }
   await insert('probe', { subject: schedule, asked: 4_711, saved: 4_711, errors: 0, ...last })
+  await plantOutput(insert, run, mark)
+  await db.query('update run set retry_of = $2 where id = $1', [run, `run_${mark('original-run')}`])
+  await plantTimeline(insert, now, mark)
+  await plantBacklog(world, mark)
   const stopped = { superseded: false, why: { reason: 'stopped_all', rule: '/stopall', evidence: {} } }
   await insert('clearing', { subject: 'session', key: mark('cleared-session'), before: at, ...stopped })
   await insert('clock_step', { no: 4_711, by_ms: 4_711, runs: [mark('moved-run')] })
@@ -238,6 +246,7 @@ async function plantHistory(world: HttpWorld, { mark }: Stamp): Promise<void> {
   await insert('run_count_place', { no: 4_711 })
   await insert('task_count', { agent_id: mark('counted-agent'), ...counted })
   await insert('task_count_place', { no: 4_711 })
+  await insert('timeline_count_place', { no: 4_711 })
   await insert('usage', { budget_id: budget?.['id'], period_start: at, used: 12_345 })
   const [member] = await db.query('select id from member where org_id = $1', [ORG])
   await db.query(`insert into rail_act (org_id, owner, at, kind) values ($1, 'key_bot', $2, 'task')`, [ORG, at])
@@ -246,6 +255,33 @@ async function plantHistory(world: HttpWorld, { mark }: Stamp): Promise<void> {
      values (sha256('a cookie'::bytea), $1, $2, $3, $3, $3)`,
     [ORG, String(member?.['id']), at],
   )
+}
+
+type Insert = (table: string, row: Readonly<Record<string, unknown>>) => Promise<readonly Row[]>
+
+/** What a run has printed, and what was changed when it was retried. */
+async function plantOutput(insert: Insert, run: string, mark: Stamp['mark']): Promise<void> {
+  const entry = ['0entry', logEvent('info', mark('log-line'), { source: mark('log-source') })]
+  const entries = JSON.stringify([entry])
+  const chunk = { run_id: run, attempt_id: `att_${run}`, id: '0entry', bytes: entries.length, entries }
+  await insert('run_log', chunk)
+  await insert('run_edit', { run_id: run, parts: ['model'], model: mark('edited-model') })
+}
+
+/** How runs ended within the last hours, in each of the stored steps. */
+async function plantTimeline(insert: Insert, now: Instant, mark: Stamp['mark']): Promise<void> {
+  const line = `direct:${mark('timeline-agent')}`
+  for (const { name: step, ms } of TIMELINE_LEVELS) {
+    const at = toTimestamp(instant(Math.floor((now - HOUR_MS) / ms) * ms))
+    await insert('timeline_count', { step, line, at, state: 'failed', count: 4_711 })
+  }
+}
+
+/** A run that waits far from its turn. */
+async function plantBacklog({ services: { db } }: HttpWorld, mark: Stamp['mark']): Promise<void> {
+  const id = `run_${mark('late-run')}`
+  await seedRun(db, id, { session: mark('late-session'), payload: { prompt: mark('late-payload') } })
+  if ((await intoBacklog(db, `id = '${id}'`)) !== 1) throw new Error('nothing was put into the backlog')
 }
 
 const COUNTS = { completed: 1, failed: 0, cancelled: 0, rejected: 0, expired: 0, dispatched: 1, dispatch_ms: 1 }

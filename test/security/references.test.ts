@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openFields } from './body-fields.ts'
 import { askAll, createRailWorld, type Asked, type Key, type RailWorld, type Things } from './guard-rails-world.ts'
-import { changing, deleting, handing, making, speaking, waking } from './guard-rails-asks.ts'
+import {
+  changing,
+  deleting,
+  handing,
+  handingMany,
+  making,
+  OTHERS_SESSION,
+  speaking,
+  speakingMany,
+  waking,
+} from './guard-rails-asks.ts'
 
 // Every field of a body, query or path that a restricted key can fill in, derived from the contract, has a decision here: it
 // names nothing, or it names something of others and is tried with it through every door that takes it. A field without a
@@ -13,6 +23,7 @@ const PLAIN: readonly string[] = [
   ...['name', 'description', 'message', 'text', 'prompt', 'output', 'q', 'patch.name', 'patch.message', 'sender'],
   ...['action', 'selector', 'ref', 'tabId', 'tab_id', 'tasks[].action', 'tasks[].selector', 'tasks[].ref'],
   ...['tasks[].tabId', 'when', 'requirements[]', 'attachments[]', 'message_id'],
+  ...['messages[].text', 'messages[].sender', 'messages[].attachments[]', 'messages[].message_id'],
   // What the agent is given; nothing in it is looked up.
   ...['payload', 'payload.*', 'params.*', 'tasks[].params.*'],
   // When.
@@ -23,7 +34,7 @@ const PLAIN: readonly string[] = [
   // Filters and places in lists of its own.
   ...['cursor', 'state', 'status', 'kinds', 'last_event_id', 'agent_error_code'],
   // Lanes belong to the deployment, and every key may use them.
-  'lane',
+  ...['lane', 'messages[].lane'],
   // We write what is sent there, to public addresses alone, and a key without rights reads the same result.
   ...['callbackUrl', 'tasks[].callbackUrl'],
   // The schema takes no text but the empty one.
@@ -64,6 +75,7 @@ const REFERENCES: Readonly<Record<string, readonly Attempt[]>> = {
       'GUARD_RAIL executor',
     ),
   ],
+  'tasks[].agentId': [alone(() => handingMany('runner'), 'GUARD_RAIL executor', 'GUARD_RAIL approval')],
   'patch.agentId': [
     alone((_, own) => ({ rpc: ['cron.update', { jobId: own, patch: { agentId: 'runner' } }] }), 'GUARD_RAIL executor'),
   ],
@@ -117,6 +129,20 @@ const REFERENCES: Readonly<Record<string, readonly Attempt[]>> = {
       'GUARD_RAIL session',
     ),
   ],
+  'messages[].session': [alone(() => speakingMany(others), 'GUARD_RAIL session')],
+  'messages[].parent_run_id': [
+    alone(
+      (things) => ({
+        rest: [
+          'POST',
+          '/api/v1/messages',
+          { messages: [{ session: 'agent:writer:self', text: 'x', parent_run_id: things.othersRun }] },
+        ],
+      }),
+      'GUARD_RAIL lineage',
+      'GUARD_RAIL session',
+    ),
+  ],
   id: [
     alone((things) => waking(things.others), 'NOT_FOUND undefined'),
     alone((things) => deleting(things.others), 'NOT_FOUND undefined'),
@@ -151,8 +177,11 @@ const FILTERS: Readonly<Record<string, (things: Things) => string>> = {
   agent_id: () => '/api/v1/runs?agent_id=writer',
 }
 
-/** `bulk` answers for each of its ids; guard-rails-allowed.test.ts tries it. */
-const ELSEWHERE = ['ids[]']
+/**
+ * `bulk` answers for each of its ids; guard-rails-allowed.test.ts tries it. The model of a retry is no thing of others: that
+ * it is refused is in guard-rails-limits.ts. The other run of a comparison stands beside an own one and is tried below.
+ */
+const ELSEWHERE = ['ids[]', 'model', 'other']
 
 const KEYS: readonly Key[] = ['plain', 'asking', 'working']
 
@@ -205,6 +234,73 @@ describe('every field that a restricted key can fill in', () => {
       expect(answer.body).not.toContain(rails.things.othersRun)
       expect(answer.body).not.toContain(rails.things.othersTask)
     })
+  })
+})
+
+describe('a run of others', () => {
+  it.each<[Key, keyof Things]>([
+    ['plain', 'mineFailed'],
+    ['asking', 'approvedRun'],
+    ['working', 'agentsRun'],
+  ])('is compared with an own one by nobody, as the key %s', async (key, own) => {
+    const { world, things } = rails
+    const compare = (a: string, b: string): Promise<{ readonly statusCode: number; readonly body: string }> =>
+      world.ask('GET', `/api/v1/runs/${a}/compare/${b}`, { as: key })
+    expect((await compare(things[own], things[own])).statusCode).toBe(200)
+    for (const other of [things.othersRun, things.othersTask])
+      for (const [a, b] of [
+        [things[own], other],
+        [other, things[own]],
+      ] as const) {
+        const answer = await compare(a, b)
+        expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([404, { code: 'NOT_FOUND' }])
+        const missing = await compare(...([a, b].map((id) => (id === other ? 'run_none' : id)) as [string, string]))
+        expect(faceOf(missing.body, 'run_none')).toEqual(faceOf(answer.body, other))
+      }
+  })
+
+  const faceOf = (body: string, id: string): unknown => {
+    const { request_id: _id, ...problem } = JSON.parse(body.replaceAll(id, '…')) as Record<string, unknown>
+    return problem
+  }
+})
+
+describe('one thing of others among own ones', () => {
+  it('is refused alone, with the code of the single call, and leaves nothing behind', async () => {
+    const { world } = rails
+    const session = 'agent:writer:key:key_plain'
+    const rows = (): Promise<readonly unknown[]> =>
+      world.services.db.query(
+        `select id from run where session_key = $1 or agent_id = 'runner' union all
+         select key from session where key = $1`,
+        [OTHERS_SESSION],
+      )
+    const before = await rows()
+    const sent = await world.ask('POST', '/api/v1/messages', {
+      as: 'plain',
+      body: {
+        messages: [
+          { session: OTHERS_SESSION, text: 'x' },
+          { session, text: 'x' },
+          { session: OTHERS_SESSION, text: '/stopall' },
+          { session, text: 'x', parent_run_id: rails.things.othersRun },
+        ],
+      },
+    })
+    const refused = { ok: false, code: 'GUARD_RAIL' }
+    expect([sent.statusCode, sent.json()]).toMatchObject([
+      202,
+      { items: [refused, { ok: true }, refused, refused], accepted: 1, refused: 3 },
+    ])
+    const handed = await world.ask('POST', '/tasks/many', {
+      as: 'plain',
+      body: { tasks: ['runner', 'writer'].map((agentId) => ({ agentId, action: 'x' })) },
+    })
+    expect([handed.statusCode, handed.json()]).toMatchObject([
+      202,
+      { tasks: [{ error: expect.stringContaining('command executor') as string }, {}] },
+    ])
+    expect(await rows()).toEqual(before)
   })
 })
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { principalId } from '../../src/domain/ids.ts'
 import { ALL_OPERATIONS, fillPath, isStream, paramsIn } from '../server/contract/objects.ts'
 import { listen } from '../server/event-reader.ts'
-import { aPrincipal, createHttpWorld, problemIn, SESSIONS, type HttpWorld } from '../server/support.ts'
+import { aPrincipal, createHttpWorld, KEYS, problemIn, SESSIONS, type HttpWorld } from '../server/support.ts'
 import { ORG } from '../platform/db/records.ts'
 import { rowsOf } from './plant.ts'
 
@@ -35,6 +35,16 @@ const TOKENS: readonly Readonly<Record<string, string>>[] = [{}, { 'x-csrf-token
 
 const urlOf = (path: string): string =>
   fillPath(path, Object.fromEntries(paramsIn(path).map((name) => [name, 'nobody_made_this'])))
+
+describe('a caller without rights', () => {
+  it.each(['nobody', 'a key without permissions'])('changes nothing by reading: %s', async (who) => {
+    KEYS.set('a key without permissions', aPrincipal('owner', { id: principalId('key_bare'), scopes: [] }))
+    const before = await rowsOf(world, ORG)
+    for (const [, spec] of READING) await world.ask('GET', urlOf(spec.path), { as: who === 'nobody' ? null : who })
+    expect(await rowsOf(world, ORG)).toEqual(before)
+    KEYS.delete('a key without permissions')
+  })
+})
 
 describe('a page of somebody else, in the browser of somebody signed in', () => {
   it.each(CHANGING)('%s does nothing without the token of this very session', async (_id, spec) => {
@@ -69,7 +79,8 @@ describe('a page of somebody else, in the browser of somebody signed in', () => 
 
   it('changes nothing by what a link or a picture can ask for', async () => {
     // Counting what has happened since is put off until somebody looks; so is making the secret that signs deliveries.
-    const { task_count: _tasks, task_count_place: _place, run_count_place: _runs, ...before } = await rowsOf(world, ORG)
+    const { task_count: _tasks, ...rows } = await rowsOf(world, ORG)
+    const { task_count_place: _place, run_count_place: _runs, timeline_count_place: _timeline, ...before } = rows
     const headers = { cookie: 'escapement_session=cookie-of-another' }
     for (const [id, spec] of READING)
       if (id !== 'targets.signingSecret') await world.ask('GET', urlOf(spec.path), { as: null, headers })

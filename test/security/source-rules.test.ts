@@ -51,6 +51,8 @@ const NO_SECRETS: Readonly<Record<string, string>> = {
     'both are the own org’s: whether a new bot takes the place of the old',
   'src/domain/schedule/pace/pace.ts digest === before':
     'the digest of an answer, compared with the one before to see whether it is new; it opens nothing',
+  "src/server/rpc/frames.ts typeof token !== 'string' || !/^[":
+    'whether it is a text and written as keys are; which key it is, is found by its hash',
   'src/domain/run/reports.ts token.attemptId':
     'the id of an attempt, which is no secret; the token itself was found by its hash',
 }
@@ -119,8 +121,8 @@ const OWN_REQUESTS: Readonly<Record<string, string>> = {
 /** Texts in statements that no parameter can stand for: names that are quoted, and pieces of ours. */
 const QUOTED: Readonly<Record<string, string>> = {
   'src/platform/db/migrate.ts quoteSchema(schema)': 'the schema the operator has named',
-  'src/platform/db/postgres/listener.ts quoteChannel(channel)': 'a channel of ours',
-  'src/platform/db/postgres/listener.ts `listen ${name}`': 'the same, quoted two lines above',
+  'src/platform/db/postgres/postgres.ts listen ${quoteChannel(channel)}': 'a channel of ours',
+  'src/platform/db/postgres/postgres.ts `listen ${name}`': 'the same, quoted a few lines above',
   'src/features/schedules/store.ts ${FILTER_SQL} ${owned}': 'a condition or nothing, written one line above',
 }
 

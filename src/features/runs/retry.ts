@@ -45,7 +45,7 @@ export async function retryRun(ports: Ports, caller: Caller, request: RetryReque
   // A retry of a retry keeps the model of that one.
   const before = record.retryOf === null ? undefined : await loadRunEdit(ports.database, { orgId, runId: record.id })
   const model = edited.model ?? before?.model ?? null
-  const terms = { judge: checkRetry(record), acts: () => [manualRunAction(record.scheduleId)] }
+  const terms = { judge: checkRetry(record, edited.parts), acts: () => [manualRunAction(record.scheduleId)] }
   const command = retryCommand(caller, record, { ...edited, model })
   return ports.commands.execute(bindToKey(restrictCommand(command, caller, terms), caller))
 }

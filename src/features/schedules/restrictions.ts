@@ -15,6 +15,7 @@ import {
   checkSpacing,
   checkRunInterval,
 } from '../../domain/access/decide-creation.ts'
+import type { EditedPart } from '../../domain/run/run.ts'
 import { storeTiming } from '../../domain/time/parse-timing.ts'
 import {
   countOwned,
@@ -235,10 +236,24 @@ export const checkRunNow =
     if (!(await checkScheduleRun(request, scheduleId(id)))) throw new Refusal('NOT_FOUND', `There is no schedule ${id}`)
   }
 
+/** Refuses changes of a retry that people decide about: which model an agent calls, and what needs an approval. */
+function refuseRetryEdits({ restrictions }: RestrictedKey, edited: readonly EditedPart[]): void {
+  if (edited.includes('model'))
+    throw restrictionRefusal(breach('executor', "A restricted key cannot choose a model; its runs use the agent's"))
+  if (edited.length > 0 && restrictions.approval)
+    throw restrictionRefusal(
+      breach(
+        'approval',
+        'What this key changes has to be approved, and this would start at once; change the schedule instead',
+      ),
+    )
+}
+
 /** Checks a retry by a restricted key. The retry of a schedule's run counts as a manual run of the schedule. */
 export const checkRetry =
-  (record: RunRecord) =>
+  (record: RunRecord, edited: readonly EditedPart[]) =>
   async (request: RestrictedRequest): Promise<void> => {
+    refuseRetryEdits(request.restricted, edited)
     if (record.scheduleId !== null && (await checkScheduleRun(request, record.scheduleId))) return
     refuseBreach(checkDepth(request.restricted))
     await requireRate(request, 1)

@@ -22,6 +22,7 @@ import { createSignInLink, signIn } from '../../../src/features/access/sign-in.t
 import { submitBatch, submitTask } from '../../../src/features/tasks/service.ts'
 import { ensureAgents } from '../../../src/features/access/first-start.ts'
 import { ensureOrg } from '../../../src/features/access/orgs-store.ts'
+import { intoBacklog } from '../../platform/db/into-backlog.ts'
 import { ORG } from '../../platform/db/records.ts'
 import { openNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -306,5 +307,25 @@ describe('deleting an org', () => {
     await cancelRunById(world.ports, { orgId: of, principal: null }, run)
     await createRetention(world.ports).pass()
     expect(await world.rows(`select 1 from org where id = 'late'`)).toEqual([])
+  })
+
+  it('is refused, and waits, while runs are in the backlog', async () => {
+    const of = orgId('queued')
+    const left = (table: string) => world.rows(`select 1 from ${table} where org_id = 'queued'`)
+    await create({ id: 'queued', name: 'Queued' })
+    await message(of)
+    expect(await intoBacklog(world.db, 'true', of)).toBe(1)
+    await expect(deleteOrg(world.ports, operator, 'queued')).rejects.toMatchObject({
+      ...{ code: 'CONFLICT', details: { pending_runs: 1 } },
+    })
+    await world.db.query(`update org set deleted_at = $1::timestamptz where id = 'queued'`, [formatInstant(world.now)])
+    await createRetention(world.ports).pass()
+    expect(await left('backlog')).toHaveLength(1)
+    expect(await left('run')).toHaveLength(1)
+    await world.db.query(`delete from backlog where org_id = 'queued'`)
+    await world.db.query(`delete from backlog_line where org_id = 'queued'`)
+    await createRetention(world.ports).pass()
+    expect(await left('run')).toEqual([])
+    expect(await world.rows(`select 1 from org where id = 'queued'`)).toEqual([])
   })
 })

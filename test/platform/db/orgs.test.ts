@@ -10,7 +10,10 @@ beforeAll(async () => {
 afterAll(() => world.drop())
 
 /** What stays, what goes with a member, and what an org that is removed has none of. */
-const NOT_EMPTIED = ['audit', 'audit_head', 'console_session', 'org_version', 'pending', 'sign_in']
+const NOT_EMPTIED = [
+  ...['audit', 'audit_head', 'console_session', 'org_version', 'sign_in'],
+  ...['pending', 'backlog', 'backlog_line'],
+]
 
 describe('the tables that are emptied when an org is deleted', () => {
   it('are all in which rows belong to an org', async () => {

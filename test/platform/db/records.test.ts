@@ -122,7 +122,7 @@ describe('a node', () => {
     expect(await loadNodes(db)).toEqual([
       {
         ...{ ...node, leaseUntil: later(NOW, 20_000), draining: true, lanes: { main: 1 }, executors: [] },
-        ...{ scannedAt: null, keyIds: [] },
+        ...{ scannedAt: null, keyIds: [], backlog: true },
       },
     ])
   })

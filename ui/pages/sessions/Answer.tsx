@@ -4,7 +4,7 @@ import type { MessageView } from '../../../src/features/sessions/schema.ts'
 import { isPending } from '../../api/run-actions.ts'
 import { useLog, wordsOf } from '../../api/stream.ts'
 import { JsonTree } from '../../parts/content/JsonTree.tsx'
-import { looksLikeMarkdown, Markdown } from '../../parts/content/Markdown.tsx'
+import { FormattedText, looksLikeMarkdown } from '../../parts/content/FormattedText.tsx'
 import { OutcomeMark } from '../../parts/outcome/OutcomeMark.tsx'
 import type { Say } from '../../texts/fill.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
@@ -45,7 +45,7 @@ function Words({ value, isWell }: { readonly value: unknown; readonly isWell: bo
 function Said({ text }: { readonly text: string }): ReactNode {
   return (
     <div className="answer-words" data-markdown={looksLikeMarkdown(text)}>
-      {looksLikeMarkdown(text) ? <Markdown text={text} /> : text}
+      {looksLikeMarkdown(text) ? <FormattedText text={text} /> : text}
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Copyable } from '../Copyable.tsx'
 import { countMatches, JsonTree } from './JsonTree.tsx'
-import { looksLikeMarkdown, Markdown } from './Markdown.tsx'
+import { FormattedText, looksLikeMarkdown } from './FormattedText.tsx'
 import { Marked } from './Marked.tsx'
 import { Panel } from '../Panel.tsx'
 
@@ -88,7 +88,7 @@ function Body({ title, text, query, look, value }: BodyProps): ReactNode {
   if (look === 'formatted' && query === '' && looksLikeMarkdown(text))
     return (
       <div className="content-body" role="region" aria-label={title} tabIndex={0}>
-        <Markdown text={text} />
+        <FormattedText text={text} />
       </div>
     )
   return (

@@ -10,10 +10,6 @@ export function Markdown({ text }: { readonly text: string }): ReactNode {
   return <div className="markdown">{blocks(marked.lexer(text, { gfm: true, breaks: true }))}</div>
 }
 
-/** Whether a text is more than plain words: a heading, a list, code, a table, a link or emphasis. */
-export const looksLikeMarkdown = (text: string): boolean =>
-  /^(?:#{1,6} |\s*[-*+] |\s*\d+[.)] |```|~~~|> |\|.*\|)|\*\*[^*\n]+\*\*|`[^`\n]+`|\[[^\]\n]+\]\([^)\s]+\)/m.test(text)
-
 const blocks = (tokens: readonly Token[]): ReactNode =>
   tokens.map((token, index) => <Block key={index} token={token} />)
 
