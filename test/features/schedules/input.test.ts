@@ -103,7 +103,7 @@ describe('a new schedule', () => {
     [{ cron: '* * * * *', tz: 'UTC', timezone: 'UTC' }],
     [{ kind: 'every', schedule_type: 'interval', every_seconds: 5 }],
   ])('refuses both forms at once: %j', (given) => {
-    expect(flaws(given).join()).toMatch(/cannot be given together with/)
+    expect(flaws(given).join()).toMatch(/cannot be combined with/)
   })
 
   it('says which field was probably meant', () => {
