@@ -57,18 +57,19 @@ export function startTraceExport(options: TraceExportOptions): { readonly stop: 
   setGlobalErrorHandler(createFailureReport(options.failed))
   context.setGlobalContextManager(createContextManager())
   trace.setGlobalTracerProvider(provider)
-  return {
-    stop: async () => {
-      // A collector that does not answer must not delay the end.
-      await Promise.race([
-        provider.shutdown().catch(() => undefined),
-        new Promise((resolve) => setTimeout(resolve, MAX_STOP_MS).unref()),
-      ])
-      trace.disable()
-      context.disable()
-      setGlobalErrorHandler(loggingErrorHandler())
-    },
+  const stop = async (): Promise<void> => {
+    // A collector that does not answer must not delay the end.
+    await Promise.race([
+      provider.shutdown().catch(() => undefined),
+      new Promise((resolve) => setTimeout(resolve, MAX_STOP_MS).unref()),
+    ])
+    trace.disable()
+    context.disable()
+    setGlobalErrorHandler(loggingErrorHandler())
   }
+  let stopping: Promise<void> | null = null
+  // A second signal stops the server again; by then another one may export in this process.
+  return { stop: () => (stopping ??= stop()) }
 }
 
 /** The active span follows asynchronous calls. */
