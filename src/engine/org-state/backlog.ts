@@ -27,7 +27,10 @@ import { type Backlog, behindIn, type LineInBacklog, type OrgState, rulesOf } fr
  */
 
 /** How much of an org is in memory by default. */
-export const DEFAULT_WINDOW: MemoryWindow = { line: 256, session: 64, org: 50_000 }
+export const DEFAULT_WINDOW: MemoryWindow = { line: 256, session: 64, org: 50_000, free: 50_000 }
+
+/** Up to here an org without a backlog keeps everything in memory: a run that goes through the backlog is written twice. */
+const freeOf = ({ line, session, org, free }: MemoryWindow): number => free ?? Math.min(line, session, org)
 
 /** Every line may have this many in memory, however many lines there are. */
 const MIN_LINE_WINDOW = 4
@@ -126,7 +129,7 @@ export function moveToBacklog(org: LoadedOrg, window: MemoryWindow): void {
   const { state, readyQueue } = org
   const { created } = state.changes
   if (created.size === 0) return
-  if (state.backlog.count === 0 && readyQueue.queued() <= Math.min(window.line, window.session, window.org)) return
+  if (state.backlog.count === 0 && readyQueue.queued() <= freeOf(window)) return
   const newcomers = [...created].filter(mayLeave)
   const room = roomFor(org, newcomers)
   const max = lineWindow(org, window)

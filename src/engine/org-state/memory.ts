@@ -113,6 +113,8 @@ export interface MemoryWindow {
   readonly session: number
   /** Queued runs of all lines, if there are many. */
   readonly org: number
+  /** An org without a backlog gets one when it has more queued runs than this. Left out: when a line or session is full. */
+  readonly free?: number
 }
 
 /** Rows of the backlog that are taken out of it. */
